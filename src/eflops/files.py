@@ -1,0 +1,77 @@
+"""Reading and writing files: atomic, hashed, free of pickle.
+
+A file is written beside its target under a temporary name, flushed to disk and then renamed over the target, so that a
+killed job leaves either the old file or the new one, never half of one.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def sha256_bytes(data: bytes) -> str:
+    """The sha256 of `data` in hexadecimal."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file's bytes in hexadecimal."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """JSON text that is the same for equal values: sorted keys, no spaces, and no NaN or infinity."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` to `path` atomically; missing parent folders are made."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` atomically in UTF-8."""
+    write_bytes(path, text.encode())
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write `value` as indented JSON with sorted keys; NaN and infinity are refused."""
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write named arrays as an uncompressed .npz; equal arrays give equal bytes."""
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **dict(arrays))
+    write_bytes(path, buffer.getvalue())
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of a .npz file; pickled content is refused."""
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: archive[name] for name in archive.files}
