@@ -1,0 +1,165 @@
+"""What every data set becomes: clients with a block of rows each, a test block, and the truth where known.
+
+On disk a federation is a folder of two files. `federation.npz` holds the arrays and `manifest.json`, written
+last, names them with the hash of the first file. Neither holds a time, so making a federation again with the
+same settings gives the same bytes.
+"""
+
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from eflops.errors import UserError
+from eflops.files import canonical_json, sha256, sha256_bytes, write_json, write_npz
+
+SCHEMA = 1
+ARRAYS = "federation.npz"
+MANIFEST = "manifest.json"
+_VERSIONED = ("numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows of one owner: x [rows, ...] float32 and y [rows], float32 targets or int64 labels."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    def __post_init__(self) -> None:
+        if len(self.x) != len(self.y):
+            raise ValueError(f"a block has {len(self.x)} rows of x and {len(self.y)} of y")
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: np.ndarray | slice) -> "Block":
+        return Block(self.x[rows], self.y[rows])
+
+
+@dataclass(frozen=True)
+class Federation:
+    """The clients' blocks, the common test block, the truth where it is known, and JSON-able facts.
+
+    `meta["client_ids"]` is there only when some clients were left out; otherwise clients are numbered from 0.
+    """
+
+    clients: tuple[Block, ...]
+    test: Block
+    truth: dict[str, np.ndarray] = field(default_factory=dict)
+    meta: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows of each client: [clients] int64."""
+        return np.array([len(block) for block in self.clients], dtype=np.int64)
+
+    @property
+    def client_ids(self) -> tuple[int, ...]:
+        return tuple(self.meta.get("client_ids", range(len(self.clients))))
+
+    def pooled(self) -> "Federation":
+        """The centralized federation: one client with every row, in client order and as shifted there."""
+        whole = Block(
+            np.concatenate([block.x for block in self.clients]),
+            np.concatenate([block.y for block in self.clients]),
+        )
+        meta = {key: value for key, value in self.meta.items() if key != "client_ids"}
+        return replace(self, clients=(whole,), meta=meta)
+
+    def subset(self, ids: Iterable[int], with_test: bool = True) -> "Federation":
+        """Only the named clients, under their own numbers: for a node that may see its own rows alone."""
+        wanted = tuple(ids)
+        missing = sorted(set(wanted) - set(self.client_ids))
+        if missing:
+            raise UserError(f"client {missing[0]} is not in this federation: it has {list(self.client_ids)}")
+        blocks = tuple(self.clients[self.client_ids.index(i)] for i in wanted)
+        test = self.test if with_test else self.test.take(slice(0, 0))
+        return replace(self, clients=blocks, test=test, meta={**self.meta, "client_ids": list(wanted)})
+
+
+def save(federation: Federation, folder: Path, settings: Mapping[str, Any]) -> None:
+    """Write the arrays and then the manifest, each atomically; `settings` made the federation."""
+    arrays = _to_arrays(federation)
+    write_npz(folder / ARRAYS, arrays)
+    manifest = {
+        "schema": SCHEMA,
+        "settings": dict(settings),
+        "meta": federation.meta,
+        "clients": list(federation.client_ids),
+        "arrays": _describe(arrays),
+        "versions": {name: version(name) for name in _VERSIONED},
+        "sha256": sha256(folder / ARRAYS),
+    }
+    write_json(folder / MANIFEST, {**manifest, "manifest_sha256": _own_hash(manifest)})
+
+
+def load(folder: Path) -> Federation:
+    """Read a federation that `save` wrote; anything that is not what was written is refused."""
+    manifest = read_manifest(folder)
+    data = _read_bytes(folder, ARRAYS)
+    if sha256_bytes(data) != manifest["sha256"]:
+        raise _refusal(folder, ARRAYS, "is not the file its manifest describes")
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    if _describe(arrays) != manifest["arrays"]:
+        raise _refusal(folder, MANIFEST, f"lists other arrays than {ARRAYS} holds")
+    return _from_arrays(arrays, manifest["clients"], manifest["meta"])
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The checked manifest alone: settings, meta, shapes and the sha256 that names the data."""
+    try:
+        manifest = json.loads(_read_bytes(folder, MANIFEST))
+    except ValueError:
+        raise _refusal(folder, MANIFEST, "is not readable JSON") from None
+    if not isinstance(manifest, dict) or manifest.get("manifest_sha256") != _own_hash(manifest):
+        raise _refusal(folder, MANIFEST, "does not match its own checksum")
+    if manifest.get("schema") != SCHEMA:
+        raise _refusal(folder, MANIFEST, f"has schema {manifest.get('schema')} and not {SCHEMA}")
+    return manifest
+
+
+def _to_arrays(federation: Federation) -> dict[str, np.ndarray]:
+    blocks = {f"client{i:03d}": b for i, b in zip(federation.client_ids, federation.clients, strict=True)}
+    arrays = {}
+    for name, block in {**blocks, "test": federation.test}.items():
+        arrays[f"{name}_x"] = block.x
+        arrays[f"{name}_y"] = block.y
+    return arrays | {f"truth_{name}": value for name, value in federation.truth.items()}
+
+
+def _from_arrays(arrays: dict[str, np.ndarray], ids: list[int], meta: dict[str, Any]) -> Federation:
+    def block(name: str) -> Block:
+        return Block(arrays[f"{name}_x"], arrays[f"{name}_y"])
+
+    prefix = "truth_"
+    truth = {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+    return Federation(tuple(block(f"client{i:03d}") for i in ids), block("test"), truth, meta)
+
+
+def _describe(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
+    return {name: {"shape": list(array.shape), "dtype": str(array.dtype)} for name, array in arrays.items()}
+
+
+def _own_hash(manifest: Mapping[str, Any]) -> str:
+    """Hash of everything in the manifest but this hash itself, so that a changed setting is noticed too."""
+    rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
+    return sha256_bytes(canonical_json(rest).encode())
+
+
+def _read_bytes(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except OSError as error:
+        raise _refusal(folder, name, f"cannot be read ({error.strerror})") from None
+
+
+def _refusal(folder: Path, name: str, what: str) -> UserError:
+    remedy = f"make it again with: snakemake --cores 1 --force {folder / MANIFEST}"
+    return UserError(f"{folder / name} {what}; {remedy}")

@@ -1,0 +1,99 @@
+"""How clients come to differ: shifted features, unequal sample counts, skewed labels.
+
+Each function has its own addressed random numbers, so that switching one kind of heterogeneity off, or
+changing its size, leaves the others as they were.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eflops.data.federation import Block
+from eflops.errors import UserError
+from eflops.rng import numpy_generator
+
+
+def affine_shift(blocks: Sequence[Block], scale_sd: float, offset_sd: float, seed: int) -> tuple[Block, ...]:
+    """Each client multiplies each feature by 1 + N(0, scale_sd) and adds N(0, offset_sd); y stays as it is.
+
+    The draws are standard normals times the deviation: a larger deviation is the same shift, stronger.
+    """
+    return tuple(_shift(block, scale_sd, offset_sd, seed, client) for client, block in enumerate(blocks))
+
+
+def _shift(block: Block, scale_sd: float, offset_sd: float, seed: int, client: int) -> Block:
+    features = block.x.shape[1:]
+    scale = 1.0 + scale_sd * numpy_generator(seed, "shift-scale", client).standard_normal(features)
+    offset = offset_sd * numpy_generator(seed, "shift-offset", client).standard_normal(features)
+    return Block((block.x * scale + offset).astype(np.float32), block.y)
+
+
+def dirichlet_counts(rows: int, clients: int, concentration: float, minimum: int, seed: int) -> np.ndarray:
+    """Sample counts [clients] int64 that add up to `rows`: Dirichlet shares, none below `minimum`.
+
+    Where a share falls below the minimum the client gets the minimum, and the others divide the rest in their
+    own proportions. The shares depend on the seed alone: twice the rows are the same split, twice as large.
+    """
+    _require_enough(rows, clients, minimum)
+    shares = numpy_generator(seed, "client-counts").dirichlet(np.full(clients, concentration))
+    return minimum + _apportion(_excess(shares, rows, minimum), rows - clients * minimum)
+
+
+def _excess(shares: np.ndarray, rows: int, minimum: int) -> np.ndarray:
+    """How far each client's wanted rows [clients] lie above the minimum, the minimum being granted to all."""
+    low = np.zeros(len(shares), dtype=bool)
+    while True:
+        left = rows - minimum * low.sum()
+        free = np.where(low, 0.0, shares)
+        wanted = free / max(free.sum(), np.finfo(float).tiny) * left
+        fallen = ~low & (wanted < minimum)
+        if not fallen.any():
+            return np.where(low, 0.0, wanted - minimum)
+        low |= fallen
+
+
+def _apportion(weights: np.ndarray, total: int) -> np.ndarray:
+    """Whole numbers near weights / sum(weights) * total that add up to total (largest remainders)."""
+    if total == 0:
+        return np.zeros(len(weights), dtype=np.int64)
+    exact = weights / weights.sum() * total
+    counts = np.floor(exact).astype(np.int64)
+    by_remainder = np.argsort(counts - exact, kind="stable")
+    counts[by_remainder[: total - counts.sum()]] += 1
+    return counts
+
+
+def dirichlet_labels(
+    labels: np.ndarray, clients: int, concentration: float, minimum: int, seed: int
+) -> list[np.ndarray]:
+    """Split the rows with label skew: each class is divided among the clients by Dirichlet shares of its own.
+
+    labels: [rows] int. Returns one sorted index array a client; together they hold every row exactly once.
+    Clients left with fewer than `minimum` rows get the missing ones from whoever is largest at that moment.
+    """
+    _require_enough(len(labels), clients, minimum)
+    parts: list[list[int]] = [[] for _ in range(clients)]
+    for label in np.unique(labels):
+        generator = numpy_generator(seed, "label-skew", int(label))
+        members = generator.permutation(np.flatnonzero(labels == label))
+        counts = _apportion(generator.dirichlet(np.full(clients, concentration)), len(members))
+        for part, piece in zip(parts, np.split(members, np.cumsum(counts)[:-1]), strict=True):
+            part.extend(piece.tolist())
+    _fill_up(parts, minimum, numpy_generator(seed, "label-skew-minimum"))
+    return [np.sort(np.array(part, dtype=np.int64)) for part in parts]
+
+
+def _fill_up(parts: list[list[int]], minimum: int, generator: np.random.Generator) -> None:
+    """Move randomly chosen rows from the largest part to every part that is below the minimum, in place."""
+    for part in parts:
+        while len(part) < minimum:
+            largest = max(parts, key=len)
+            part.append(largest.pop(int(generator.integers(len(largest)))))
+
+
+def _require_enough(rows: int, clients: int, minimum: int) -> None:
+    if minimum * clients > rows:
+        raise UserError(
+            f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows and there are"
+            f" {rows}: lower min_rows to {rows // clients} or less, or take fewer clients"
+        )

@@ -1,0 +1,92 @@
+"""Sparse linear regression with a known support.
+
+    x ~ N(0, S) with S_ij = correlation^|i-j|;  w is m-sparse with entries +-1;
+    y = x w + e with e ~ N(0, sigma^2) and sigma = ||X w|| / (sqrt(SNR) sqrt(N))
+
+The support, the signs and the test features depend on the seed alone. The training rows of a small N/d are the
+first rows of a larger one, so that a curve over N/d adds rows and does not change problem.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.signal import lfilter
+
+from eflops.data.federation import Block, Federation
+from eflops.data.heterogeneity import affine_shift, dirichlet_counts
+from eflops.errors import UserError
+from eflops.rng import numpy_generator
+
+
+def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+    """A federation of ratio * features rows; clients are shifted after y is made, the test rows are not."""
+    if ratio is None:
+        raise UserError("synthetic data needs a ratio N/d: give the experiment ratios, such as [0.24, 1.0]")
+    features = settings["features"]
+    rows = round(ratio * features)
+    w = coefficients(features, settings["density"], seed)
+    x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "train-features"))
+    test_x = correlated_rows(
+        settings["test_rows"], features, settings["correlation"], numpy_generator(seed, "test-features")
+    )
+    signal = noise_free(x, w)
+    sigma = noise_level(signal, settings["snr"])
+    train = _observe(x, signal, sigma, numpy_generator(seed, "train-noise"))
+    test = _observe(test_x, noise_free(test_x, w), sigma, numpy_generator(seed, "test-noise"))
+    counts = dirichlet_counts(
+        rows, settings["clients"], settings["count_concentration"], settings["min_rows"], seed
+    )
+    # Rows are independent and alike, so consecutive stretches are as random a partition as any.
+    ends = np.cumsum(counts)
+    blocks = [train.take(slice(end - count, end)) for end, count in zip(ends, counts, strict=True)]
+    return Federation(
+        clients=affine_shift(blocks, settings["shift_scale"], settings["shift_offset"], seed),
+        test=test,
+        truth={"support": np.flatnonzero(w), "coefficients": w.astype(np.float32)},
+        meta={"task": "regression", "classes": None, "rows": rows, "sigma": sigma},
+    )
+
+
+def coefficients(features: int, density: float, seed: int) -> np.ndarray:
+    """The true w [features]: floor(density * features) entries of +-1 at places chosen uniformly."""
+    # The small term keeps 0.29 * 100 = 28.999999999999996 from losing an entry.
+    m = int(density * features + 1e-9)
+    generator = numpy_generator(seed, "coefficients")
+    w = np.zeros(features)
+    w[generator.choice(features, size=m, replace=False)] = generator.choice([-1.0, 1.0], size=m)
+    return w
+
+
+def correlated_rows(
+    rows: int, features: int, correlation: float, generator: np.random.Generator
+) -> np.ndarray:
+    """Rows [rows, features] of N(0, S), S_ij = correlation^|i-j|, by the AR(1) recursion along each row.
+
+    x_j = r x_(j-1) + sqrt(1 - r^2) e_j has exactly this covariance, with no matrix to factorise.
+    """
+    innovation = np.sqrt(1.0 - correlation**2)
+    e = generator.standard_normal((rows, features))
+    # The first feature has no predecessor: it must start with the full variance 1.
+    e[:, 0] /= innovation
+    return np.asarray(lfilter([innovation], [1.0, -correlation], e, axis=1))
+
+
+def noise_free(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """X w: [rows], added up over the support alone.
+
+    Not a matrix product: its last bits depend on the machine's number of cores, and data must not.
+    """
+    support = np.flatnonzero(w)
+    return np.asarray((x[:, support] * w[support]).sum(axis=1))
+
+
+def noise_level(signal: np.ndarray, snr: float) -> float:
+    """sigma = ||X w|| / (sqrt(SNR) sqrt(N)) for the noise-free responses X w: [N]."""
+    return float(np.sqrt(np.mean(signal**2) / snr))
+
+
+def _observe(x: np.ndarray, signal: np.ndarray, sigma: float, generator: np.random.Generator) -> Block:
+    y = signal + sigma * generator.standard_normal(len(signal))
+    return Block(x.astype(np.float32), y.astype(np.float32))

@@ -1,0 +1,108 @@
+"""The synthetic data have the covariance, sparsity and noise of the paper's generator."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eflops.data.federation import Federation
+from eflops.data.synthetic import build, coefficients, correlated_rows
+from eflops.errors import UserError
+
+PAPER: dict[str, Any] = {
+    "kind": "synthetic",
+    "features": 1000,
+    "density": 0.05,
+    "correlation": 0.2,
+    "snr": 20.0,
+    "test_rows": 5000,
+    "clients": 10,
+    "count_concentration": 1.0,
+    "min_rows": 16,
+    "shift_scale": 0.0,
+    "shift_offset": 0.0,
+}
+
+
+@pytest.fixture(scope="module")
+def federation() -> Federation:
+    return build(PAPER, 2.0, seed=1)
+
+
+def test_sizes_and_types_are_those_of_the_paper(federation: Federation) -> None:
+    assert federation.counts.sum() == 2000
+    assert federation.counts.min() >= 16
+    assert len(federation.clients) == 10
+    assert federation.test.x.shape == (5000, 1000)
+    assert federation.test.x.dtype == federation.test.y.dtype == np.float32
+    assert federation.meta["task"] == "regression"
+
+
+def test_covariance_is_toeplitz() -> None:
+    x = correlated_rows(200_000, 6, 0.2, np.random.default_rng(0))
+    expected = 0.2 ** np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    np.testing.assert_allclose(np.cov(x.T), expected, atol=0.02)
+    np.testing.assert_allclose(x.mean(axis=0), 0, atol=0.012)
+
+
+def test_the_last_features_are_correlated_like_the_first(federation: Federation) -> None:
+    x = federation.test.x
+    np.testing.assert_allclose(x.var(axis=0), 1, atol=0.1)
+    neighbours = (x[:, 1:] * x[:, :-1]).mean(axis=0)
+    np.testing.assert_allclose([neighbours[:500].mean(), neighbours[500:].mean()], 0.2, atol=0.005)
+
+
+def test_the_truth_is_fifty_signs_at_sorted_places(federation: Federation) -> None:
+    support, w = federation.truth["support"], federation.truth["coefficients"]
+    assert len(support) == 50
+    assert (np.diff(support) > 0).all()
+    np.testing.assert_array_equal(np.flatnonzero(w), support)
+    assert set(w[support]) == {-1.0, 1.0}
+
+
+def test_support_and_signs_are_uniform() -> None:
+    draws = np.array([coefficients(20, 0.25, seed) for seed in range(4000)])
+    np.testing.assert_allclose((draws != 0).mean(axis=0), 0.25, atol=0.03)
+    assert abs(draws.sum()) < 5 * np.sqrt(5 * 4000)
+
+
+@pytest.mark.parametrize(("features", "density", "m"), [(1000, 0.05, 50), (100, 0.29, 29), (100, 0.058, 5)])
+def test_the_support_has_floor_of_density_times_d_entries(features: int, density: float, m: int) -> None:
+    assert np.count_nonzero(coefficients(features, density, seed=0)) == m
+
+
+def test_noise_follows_the_snr_formula_on_training_and_test_rows(federation: Federation) -> None:
+    whole = federation.pooled().clients[0]
+    signal = whole.x @ federation.truth["coefficients"]
+    sigma = np.linalg.norm(signal) / (np.sqrt(20.0) * np.sqrt(2000))
+    assert federation.meta["sigma"] == pytest.approx(sigma, rel=1e-5)
+    assert (whole.y - signal).std() == pytest.approx(sigma, rel=0.08)
+    test_noise = federation.test.y - federation.test.x @ federation.truth["coefficients"]
+    assert test_noise.std() == pytest.approx(sigma, rel=0.05)
+
+
+def test_smaller_ratios_are_the_first_rows_of_larger_ones(federation: Federation) -> None:
+    small = build(PAPER, 0.24, seed=1)
+    assert small.counts.sum() == 240
+    np.testing.assert_array_equal(small.truth["coefficients"], federation.truth["coefficients"])
+    np.testing.assert_array_equal(small.test.x, federation.test.x)
+    np.testing.assert_array_equal(small.pooled().clients[0].x, federation.pooled().clients[0].x[:240])
+
+
+def test_another_seed_is_another_problem(federation: Federation) -> None:
+    other = build({**PAPER, "test_rows": 1}, 0.24, seed=2)
+    assert (other.truth["coefficients"] != federation.truth["coefficients"]).any()
+    assert other.clients[0].x[0, 0] != federation.clients[0].x[0, 0]
+
+
+def test_clients_are_shifted_after_y_is_made_and_the_test_rows_are_not(federation: Federation) -> None:
+    shifted = build({**PAPER, "shift_scale": 1.0, "shift_offset": 0.5}, 2.0, seed=1)
+    np.testing.assert_array_equal(shifted.test.x, federation.test.x)
+    for before, after in zip(federation.clients, shifted.clients, strict=True):
+        np.testing.assert_array_equal(before.y, after.y)
+        assert (before.x != after.x).mean() > 0.99
+
+
+def test_a_missing_ratio_is_refused() -> None:
+    with pytest.raises(UserError, match="needs a ratio N/d"):
+        build(PAPER, None, seed=1)

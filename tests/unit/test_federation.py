@@ -1,0 +1,175 @@
+"""A federation survives the disk unchanged, and anything else on the disk is refused."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eflops.data import build
+from eflops.data.federation import Block, Federation, load, read_manifest, save
+from eflops.errors import UserError
+
+SETTINGS = {"kind": "made-up", "clients": 3}
+
+
+def block(rows: int, seed: int) -> Block:
+    generator = np.random.default_rng(seed)
+    return Block(generator.normal(size=(rows, 4)).astype(np.float32), generator.integers(0, 2, size=rows))
+
+
+@pytest.fixture
+def federation() -> Federation:
+    return Federation(
+        clients=(block(3, 0), block(1, 1), block(5, 2)),
+        test=block(4, 3),
+        truth={"support": np.array([1, 3])},
+        meta={"task": "classification", "classes": 2},
+    )
+
+
+def assert_same(left: Federation, right: Federation) -> None:
+    pairs = list(zip((*left.clients, left.test), (*right.clients, right.test), strict=True))
+    for a, b in pairs:
+        np.testing.assert_array_equal(a.x, b.x, strict=True)
+        np.testing.assert_array_equal(a.y, b.y, strict=True)
+    assert left.truth.keys() == right.truth.keys()
+    for name in left.truth:
+        np.testing.assert_array_equal(left.truth[name], right.truth[name], strict=True)
+    assert left.meta == right.meta
+
+
+def test_what_is_saved_is_loaded(federation: Federation, tmp_path: Path) -> None:
+    save(federation, tmp_path / "f", SETTINGS)
+    assert_same(load(tmp_path / "f"), federation)
+
+
+def test_saving_again_gives_the_same_bytes(federation: Federation, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        save(federation, tmp_path / name, SETTINGS)
+    for file in ("federation.npz", "manifest.json"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+
+
+def test_manifest_names_settings_shapes_and_hash(federation: Federation, tmp_path: Path) -> None:
+    save(federation, tmp_path, SETTINGS)
+    manifest = read_manifest(tmp_path)
+    assert manifest["settings"] == SETTINGS
+    assert manifest["arrays"]["client002_x"] == {"shape": [5, 4], "dtype": "float32"}
+    assert len(manifest["sha256"]) == 64
+
+
+def test_pooled_is_one_client_with_every_row_in_order(federation: Federation) -> None:
+    pooled = federation.pooled()
+    assert pooled.counts.tolist() == [9]
+    np.testing.assert_array_equal(pooled.clients[0].x[3:4], federation.clients[1].x)
+    np.testing.assert_array_equal(pooled.clients[0].y[4:], federation.clients[2].y)
+    assert pooled.test is federation.test
+
+
+def test_a_node_can_be_given_its_own_rows_alone(federation: Federation, tmp_path: Path) -> None:
+    save(federation.subset([2], with_test=False), tmp_path, SETTINGS)
+    own = load(tmp_path)
+    assert own.client_ids == (2,)
+    assert own.counts.tolist() == [5]
+    assert len(own.test) == 0
+    np.testing.assert_array_equal(own.clients[0].x, federation.clients[2].x)
+    assert list(read_manifest(tmp_path)["arrays"])[:2] == ["client002_x", "client002_y"]
+
+
+def test_a_subset_of_a_subset_keeps_the_numbers(federation: Federation) -> None:
+    assert federation.subset([0, 2]).subset([2]).clients[0] is federation.clients[2]
+
+
+def test_a_client_that_is_not_there_is_named(federation: Federation) -> None:
+    with pytest.raises(UserError, match=r"client 7 is not in this federation: it has \[0, 1, 2\]"):
+        federation.subset([1, 7])
+
+
+def test_x_and_y_of_different_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 rows of x and 3 of y"):
+        Block(np.zeros((2, 1), np.float32), np.zeros(3, np.float32))
+
+
+def flip_a_byte(folder: Path) -> None:
+    data = bytearray((folder / "federation.npz").read_bytes())
+    data[len(data) // 2] ^= 1
+    (folder / "federation.npz").write_bytes(data)
+
+
+def truncate(folder: Path) -> None:
+    (folder / "federation.npz").write_bytes((folder / "federation.npz").read_bytes()[:-100])
+
+
+def swap(folder: Path) -> None:
+    other = Federation(clients=(block(2, 8),), test=block(2, 9))
+    save(other, folder / "other", SETTINGS)
+    (folder / "other" / "federation.npz").replace(folder / "federation.npz")
+
+
+def remove(folder: Path) -> None:
+    (folder / "federation.npz").unlink()
+
+
+def edit_a_setting(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["settings"]["clients"] = 4
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+def cut_the_manifest(folder: Path) -> None:
+    (folder / "manifest.json").write_text((folder / "manifest.json").read_text()[:-20])
+
+
+def remove_the_manifest(folder: Path) -> None:
+    (folder / "manifest.json").unlink()
+
+
+@pytest.mark.parametrize(
+    "damage", [flip_a_byte, truncate, swap, remove, edit_a_setting, cut_the_manifest, remove_the_manifest]
+)
+def test_damage_is_refused_with_the_remedy(damage, federation: Federation, tmp_path: Path) -> None:
+    save(federation, tmp_path, SETTINGS)
+    damage(tmp_path)
+    with pytest.raises(UserError) as refusal:
+        load(tmp_path)
+    message = str(refusal.value)
+    assert message.endswith(f"make it again with: snakemake --cores 1 --force {tmp_path}/manifest.json")
+    assert "\n" not in message
+
+
+def test_pickled_arrays_are_neither_written_nor_read(federation: Federation, tmp_path: Path) -> None:
+    objects = np.array([{"any": "object"}], dtype=object)
+    with pytest.raises(ValueError, match=r"[Oo]bject arrays"):
+        save(Federation(federation.clients, federation.test, {"bad": objects}), tmp_path, SETTINGS)
+    assert list(tmp_path.iterdir()) == []
+    buffer = io.BytesIO()
+    np.savez(buffer, bad=objects)
+    save(federation, tmp_path, SETTINGS)
+    (tmp_path / "federation.npz").write_bytes(buffer.getvalue())
+    with pytest.raises(UserError, match="is not the file its manifest describes"):
+        load(tmp_path)
+
+
+def build_my_own(settings, ratio, seed, raw) -> Federation:
+    return Federation(clients=(block(settings["rows"], seed),), test=block(1, seed), meta={"ratio": ratio})
+
+
+def test_a_data_set_of_ones_own_is_found_by_module_and_function() -> None:
+    made = build({"kind": f"{__name__}:build_my_own", "rows": 6}, 0.5, seed=3)
+    assert made.counts.tolist() == [6]
+    assert made.meta == {"ratio": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("syntetic", "no data set 'syntetic': make src/eflops/data/syntetic.py or write module:function"),
+        ("nowhere:build", "needs the missing module 'nowhere'"),
+        ("json:build", "json has no function 'build'"),
+    ],
+)
+def test_a_data_set_that_is_not_there_is_named(kind: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        build({"kind": kind}, None, seed=0)
