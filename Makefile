@@ -1,0 +1,56 @@
+# `make reproduce` and `make test` are the two commands; both need git, make and Python 3.11 or newer.
+# Every path below is relative, so that a clone whose path has spaces works.
+
+PYTHON ?= python3
+CORES ?= all
+VENV := .venv
+EXTRAS := [test,simulation,slurm]
+
+# Parallel work comes from Snakemake's cores: more than one thread a process only slows small tensors down.
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+# Rules call `python`, so the environment comes first in PATH as if it had been activated.
+IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce smoke test lint lock
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+reproduce: $(VENV)/.installed ## install what is needed and make every table and figure (CORES=all)
+	$(IN_VENV) snakemake --cores $(CORES) all
+
+smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
+	$(IN_VENV) snakemake --cores $(CORES) --configfile config/smoke.yaml smoke
+
+test: lint ## run the linters, the type checker and every test
+	$(IN_VENV) pytest --numprocesses logical --dist loadfile
+
+lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
+	$(IN_VENV) ruff check .
+	$(IN_VENV) ruff format --check .
+	$(IN_VENV) snakefmt --check Snakefile workflow
+	$(IN_VENV) mypy
+	$(IN_VENV) snakemake --lint
+
+lock: $(VENV)/.installed-extras ## pin the versions that .venv holds now, for pip and for conda
+	$(IN_VENV) pip check
+	$(IN_VENV) envs.pins
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	$(install)
+	@touch $@
+
+$(VENV)/.installed-extras: requirements.lock pyproject.toml
+	$(call install,$(EXTRAS))
+	@touch $(VENV)/.installed $@
+
+# A half-made environment has a python without pip, and making it again mends it.
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	echo "eflops needs Python 3.11 or newer, and '$(PYTHON)' is not: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+@$(VENV)/bin/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+$(VENV)/bin/python -m pip install --constraint requirements.lock --editable ".$(1)"
+endef
