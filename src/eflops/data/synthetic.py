@@ -3,8 +3,8 @@
     x ~ N(0, S) with S_ij = correlation^|i-j|;  w is m-sparse with entries +-1;
     y = x w + e with e ~ N(0, sigma^2) and sigma = ||X w|| / (sqrt(SNR) sqrt(N))
 
-The support, the signs and the test features depend on the seed alone. The training rows of a small N/d are the
-first rows of a larger one, so that a curve over N/d adds rows and does not change problem.
+The support, the signs and the test features depend on the seed alone. The training rows of a small N/d are
+the first rows of a larger one, so that a curve over N/d adds rows and does not change problem.
 """
 
 from collections.abc import Mapping
