@@ -170,6 +170,11 @@ def test_a_wrong_field_is_named_even_when_the_checksum_is_right(offset, replacem
         decode(resealed(bytes(body)))
 
 
+def test_bytes_left_over_are_refused_even_when_the_checksum_is_right():
+    with pytest.raises(WireError, match="has 28 bytes; these are 29"):
+        decode(resealed(encode(Message(9, positions(1, 5), floats(1, 2)))[:-4] + b"\0"))
+
+
 def test_a_damaged_message_is_refused():
     data = bytearray(encode(SPARSE))
     data[-6] ^= 1
