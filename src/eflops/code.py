@@ -1,0 +1,98 @@
+"""The code's name: a content hash of the modules a job can reach.
+
+Comments, docstrings and formatting do not count, so an edit that cannot change a number changes no hash. Imports are
+followed through the syntax tree, also inside functions, without importing anything. Modules that are looked up by name
+at run time (the method, the model, the data set) are roots of their own.
+"""
+
+import ast
+import importlib.util
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from eflops.files import canonical_json, sha256_bytes
+
+PACKAGE = "eflops"
+
+
+def code_hashes(*roots: str) -> dict[str, str]:
+    """The content hash of every module of ours that the roots can reach, by module name."""
+    own = {PACKAGE, *(root.split(".")[0] for root in roots)}
+    found: dict[str, str] = {}
+    waiting = list(roots)
+    while waiting:
+        module = waiting.pop()
+        if module in found or module.split(".")[0] not in own:
+            continue
+        source = _source(module)
+        if source is None:
+            continue
+        found[module] = _content_hash(source)
+        waiting.extend(_imports(source))
+    return dict(sorted(found.items()))
+
+
+def code_hash(*roots: str) -> str:
+    """One short name for all the code that the roots can reach."""
+    return combined(code_hashes(*roots))
+
+
+def combined(hashes: dict[str, str]) -> str:
+    """One short name for several modules' hashes."""
+    return sha256_bytes(canonical_json(hashes).encode())[:16]
+
+
+@cache
+def _source(module: str) -> Path | None:
+    """The file of a module, found without importing it; None where there is no Python file."""
+    top, *below = module.split(".")
+    spec = importlib.util.find_spec(top)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return None
+    origin = Path(spec.origin)
+    if not below:
+        return origin
+    stem = origin.parent.joinpath(*below)
+    candidates = (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")
+    return next((path for path in candidates if path.exists()), None)
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+@cache
+def _content_hash(path: Path) -> str:
+    return sha256_bytes(ast.dump(_without_docstrings(_tree(path))).encode())[:16]
+
+
+def _without_docstrings(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body = node.body[1:]
+    return tree
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """Every module that a file names in an import, with the packages above it, which run first."""
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Import):
+            yield from _with_parents(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield from _with_parents([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+
+
+def _with_parents(names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        parts = name.split(".")
+        yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
+    """The modules that a training job starts from."""
+    module = method.split(":")[0] if ":" in method else f"eflops.methods.{method}"
+    return ("eflops.train", f"eflops.engines.{engine}", f"eflops.models.{model}", module)

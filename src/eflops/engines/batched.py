@@ -1,0 +1,44 @@
+"""The batched engine: all runs of a block side by side in one process, client by client."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from eflops.data.federation import Federation
+from eflops.engines.client import answer
+from eflops.engines.rounds import Asked, Phase
+from eflops.methods.base import Payload, Task, Upload
+from eflops.models.base import Rows
+
+
+class InProcess:
+    """Asks each client in turn for all the runs that chose it."""
+
+    def __init__(self, clients: Sequence[Rows]) -> None:
+        self.clients = clients
+
+    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+        """The answers of all clients that any run asks."""
+        uploads = []
+        for client, data in enumerate(self.clients):
+            runs = asked.runs_of(client)
+            if len(runs) == 0:
+                continue
+            seeds = [asked.seeds[run] for run in runs.tolist()]
+            received = download if len(runs) == len(asked.seeds) else download.rows(runs)
+            payload = answer(phase.method, received, data, seeds, round_, client, phase.steps, phase.batch_size)
+            uploads.append(Upload(runs, asked.weights[runs, client], payload))
+        return uploads
+
+
+def prepare() -> None:
+    """One thread, because small tensors are faster so; no denormals, which are slow; the same bits every time."""
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    torch.set_grad_enabled(False)
+
+
+def transport(job: Any, task: Task, federation: Federation) -> InProcess:
+    """The transport of a block of runs."""
+    return InProcess([task.model.rows(block.x, block.y) for block in federation.clients])

@@ -1,0 +1,46 @@
+"""The client's side of a round, the same for every engine."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.methods.base import Method, Payload, Work
+from eflops.models.base import Batches, Rows
+from eflops.rng import numpy_generator
+
+Steps = int | Literal["epoch"]
+
+
+def answer(
+    method: Method, received: Payload, data: Rows, seeds: Sequence[int], round_: int, client: int, steps: Steps,
+    batch_size: int | None,
+) -> Payload:
+    """What a client answers to a message, for the runs with these seeds."""
+    batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
+    return method.update(received, Work(data, batches, seeds, round_, client))
+
+
+def draw_batches(
+    rows: int, steps: Steps, batch_size: int | None, seeds: Sequence[int], round_: int, client: int
+) -> Batches:
+    """The rows of each local step: passes over the client's rows, each in an order of its own; a pass may end short."""
+    if batch_size is None or batch_size >= rows:
+        return Batches(1 if steps == "epoch" else steps, None)
+    a_pass = -(-rows // batch_size)
+    count = a_pass if steps == "epoch" else steps
+    passes = -(-count // a_pass)
+    orders = np.stack([_orders(seed, round_, client, rows, passes) for seed in seeds])
+    starts = [(step // a_pass, step % a_pass * batch_size) for step in range(count)]
+    return Batches(count, tuple(_slice(orders, turn, start, batch_size) for turn, start in starts))
+
+
+def _orders(seed: int, round_: int, client: int, rows: int, passes: int) -> np.ndarray:
+    generator = numpy_generator(seed, "batches", round_, client)
+    return np.stack([generator.permutation(rows) for _ in range(passes)])
+
+
+def _slice(orders: np.ndarray, turn: int, start: int, batch_size: int) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(orders[:, turn, start : start + batch_size]))

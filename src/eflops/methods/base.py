@@ -1,0 +1,125 @@
+"""What a method is: four parts, on tensors with a leading axis of runs. Nothing else in the code asks which one runs.
+
+`start`      the server's state before the first round
+`update`     what a client makes of the message it gets
+`aggregate`  how the server adds the answers up
+`effective`  the parameters that the state would be judged by
+and `download`, the message that the server sends.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from eflops.config.settings import TrainingSettings
+from eflops.models.base import Batches, Layer, Model, Rows
+
+State = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method knows of the problem: the model, how many weights to keep, and which runs it works on."""
+
+    model: Model
+    target: int
+    settings: TrainingSettings
+
+    @property
+    def size(self) -> int:
+        """|theta|."""
+        return self.model.size
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The model's layers."""
+        return self.model.layers
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
+
+    values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
+    gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, so it is not sent.
+    """
+
+    values: Tensor
+    support: Tensor | None = None
+    gates: Tensor | None = None
+    tail: Tensor | None = None
+    multiplier: Tensor | None = None
+    implicit: bool = False
+
+    def kept(self, size: int) -> int:
+        """How many of `size` weights a run's message carries, the same for all runs."""
+        return size if self.support is None else int(self.support[0].sum())
+
+    def rows(self, index: Tensor) -> "Payload":
+        """The payload of some of the runs."""
+        parts = {name: part[index] for name, part in vars(self).items() if isinstance(part, Tensor)}
+        return replace(self, **parts)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a client works with in one round: its data, the runs' seeds, and where in time and place it stands."""
+
+    data: Rows
+    batches: Batches
+    seeds: Sequence[int]
+    round: int
+    client: int
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A client's answer: which runs it is for, their aggregation weights [len(runs)], and the message."""
+
+    runs: Tensor
+    weights: Tensor
+    payload: Payload
+
+
+class Method(Protocol):
+    """A federated method; see the module's docstring."""
+
+    def __init__(self, task: Task, **options: Any) -> None: ...
+
+    def start(self, seeds: Sequence[int]) -> State: ...
+
+    def download(self, state: State, round_: int) -> Payload: ...
+
+    def update(self, received: Payload, work: Work) -> Payload: ...
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State: ...
+
+    def effective(self, state: State) -> Tensor: ...
+
+
+def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:
+    """The weighted sum of a part of the answers, run by run, in the order of the clients.
+
+    Runs that no client answered for keep a sum of zero; the engine never lets that happen.
+    """
+    total = torch.zeros_like(like)
+    for upload in uploads:
+        weights = upload.weights.view(-1, *[1] * (like.dim() - 1))
+        total.index_add_(0, upload.runs, part(upload.payload) * weights)
+    return total
+
+
+def clipped(gradient: Tensor, limit: float | None) -> Tensor:
+    """`gradient` [runs, width] shortened, run by run, to a Euclidean norm of at most `limit`."""
+    if limit is None:
+        return gradient
+    norm = gradient.square().sum(1, keepdim=True).sqrt_()
+    return gradient.mul_((limit / norm.clamp_(min=1e-30)).clamp_(max=1.0))
+
+
+def chosen_rows(batches: Batches, step: int) -> Tensor | None:
+    """The rows [runs, batch] of a local step; None for all."""
+    return None if batches.rows is None else batches.rows[step]

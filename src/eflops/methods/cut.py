@@ -1,0 +1,48 @@
+"""The cut: which weights a sparse model keeps. One function for all methods."""
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from eflops.config.settings import TrainingSettings
+from eflops.models.base import Layer
+
+
+def top(magnitude: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) -> Tensor:
+    """The mask [runs, width] of the `keep` largest magnitudes of each run, at least `floor` of every layer among them.
+
+    The padding behind the last layer is never kept.
+    """
+    size = layers[-1].stop
+    ranked = magnitude.detach().clone()
+    ranked[:, size:] = -1
+    if floor > 0:
+        for layer in layers:
+            share = ranked[:, layer.start : layer.stop]
+            share.scatter_(1, share.topk(math.ceil(floor * share.shape[1]), sorted=False).indices, torch.inf)
+    chosen = ranked.topk(min(keep, size), sorted=False).indices
+    return torch.zeros_like(ranked, dtype=torch.bool).scatter_(1, chosen, True)
+
+
+class CutSchedule:
+    """How many weights stand after each round: none cut before the prune start, then m, or shrinking towards m."""
+
+    def __init__(self, settings: TrainingSettings, size: int, target: int) -> None:
+        self.size, self.target = size, target
+        self.start = math.floor(settings.prune_from * settings.rounds)
+        self.shrinking = settings.keep_schedule == "shrinking"
+
+    def keep(self, round_: int) -> int | None:
+        """Weights kept from round `round_` (from 0) on; None while the model is dense.
+
+        Shrinking follows a cubic from all weights in round 0 to the target at the prune start: fast while weights
+        are many, slow when each matters.
+        """
+        if round_ >= self.start:
+            return self.target
+        if not self.shrinking:
+            return None
+        left = 1 - (round_ + 1) / (self.start + 1)
+        return self.target + math.floor((self.size - self.target) * left**3)

@@ -1,0 +1,126 @@
+"""E-FLoPS: federated averaging of weights under hard concrete gates, an L0 constraint and entropy regularisation.
+
+At temperature T = 0 it is FLoPS. The symbols are the paper's: theta~ raw weights, z gates, phi gate parameters, lam
+the multiplier of the constraint sum_j P(z_j != 0) <= rho |theta|.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from eflops import gates
+from eflops.config.settings import GatedSettings
+from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
+from eflops.methods.cut import CutSchedule, top
+from eflops.noise import normal, uniform
+
+SMALLEST_GATE = 1e-6
+
+
+class Method:
+    """Clients descend on (theta~, phi) and ascend on lam; the server averages theta = theta~ z and z."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        assert isinstance(task.settings, GatedSettings)
+        self.task, self.settings = task, task.settings
+        self.schedule = CutSchedule(task.settings, task.size, task.target)
+        self._centre = math.log(task.settings.rho_init) - math.log1p(-task.settings.rho_init)
+
+    def start(self, seeds: Sequence[int]) -> State:
+        """Weights as the model starts, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
+        theta = torch.stack([self.task.model.initial(seed) for seed in seeds])
+        phi = torch.stack([self._first_phi(seed, theta.shape[1]) for seed in seeds])
+        z = gates.mean_gate(phi)
+        if self.settings.rescale_start:
+            theta = theta / z
+        return {"theta": theta, "gates": z, "multiplier": theta.new_zeros(len(seeds))}
+
+    def download(self, state: State, round_: int) -> Payload:
+        """theta~, z and lam; once the server has cut them, those kept and the average of the other gates."""
+        return Payload(state["theta"], state.get("support"), state["gates"], state.get("tail"), state["multiplier"])
+
+    def update(self, received: Payload, work: Work) -> Payload:
+        """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
+        assert received.gates is not None and received.multiplier is not None
+        settings, limit = self.settings, self.settings.phi_limit
+        theta, lam = received.values.clone(), received.multiplier.clone()
+        phi = self._recover(received.gates)
+        temperature = settings.temperature * settings.temperature_decay**work.round
+        entropy_slope = gates.KlGradient(self._prior(work.seeds, theta)) if temperature > 0 else None
+        draws = work.batches.steps * settings.samples
+        noise = uniform(work.seeds, "gates", (work.round, work.client), draws, theta.shape[1])
+        for step in range(work.batches.steps):
+            chosen = chosen_rows(work.batches, step)
+            theta_slope, phi_slope = torch.zeros_like(theta), torch.zeros_like(phi)
+            for sample in range(settings.samples):
+                logistic = gates.logistic_noise(noise[step * settings.samples + sample])
+                z, z_slope = gates.sample_with_slope(phi, logistic)
+                slope = clipped(self.task.model.gradient(theta * z, work.data, chosen), settings.clip)
+                theta_slope.addcmul_(slope, z, value=1 / settings.samples)
+                phi_slope.addcmul_(slope.mul_(theta), z_slope, value=1 / settings.samples)
+            active, active_slope = gates.active_with_slope(phi)
+            phi_slope.addcmul_(active_slope, lam[:, None])
+            if entropy_slope is not None:
+                phi_slope.add_(entropy_slope(phi), alpha=temperature)
+            theta.sub_(theta_slope, alpha=settings.rate)
+            phi.sub_(phi_slope, alpha=settings.gate_rate).clamp_(-limit, limit)
+            lam = self._ascend(lam, active)
+        return self._message(theta, gates.mean_gate(phi), lam, work.round, settings.sparse_upload)
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
+        """theta = sum w_k theta~_k z_k, z = sum w_k z_k, then theta~ = theta / z; lam restarts where the constraint holds."""
+        z = average(uploads, lambda payload: _present(payload.gates), state["gates"])
+        theta = average(uploads, lambda payload: payload.values * _present(payload.gates), state["theta"])
+        lam = average(uploads, lambda payload: _present(payload.multiplier), state["multiplier"])
+        lam = self._restart(lam, gates.active_probability(self._recover(z)))
+        sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)
+        parts = {"theta": sent.values, "gates": sent.gates, "multiplier": lam, "support": sent.support, "tail": sent.tail}
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def effective(self, state: State) -> Tensor:
+        """theta~ times the noise-free gate."""
+        return state["theta"] * gates.deterministic(self._recover(state["gates"]), self.settings.gate)
+
+    def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
+        """The top m of |theta~ z| with their gates; the other weights are dropped, their gates become their average."""
+        keep = self.schedule.keep(round_) if cut else None
+        if keep is None:
+            return Payload(theta, None, z, None, lam)
+        size = self.task.size
+        support = top((theta * z).abs(), keep, self.task.layers, self.settings.layer_floor)
+        rest = (z * ~support)[:, :size].sum(1)
+        tail = rest / max(1, size - keep)
+        return Payload(theta * support, support, torch.where(support, z, tail[:, None]), tail, lam)
+
+    def _recover(self, z: Tensor) -> Tensor:
+        limit = self.settings.phi_limit
+        return gates.recover(z, self.settings.gate_recovery).clamp_(-limit, limit)
+
+    def _constraint(self, active: Tensor) -> Tensor:
+        """sum_j P(z_j != 0) - rho |theta|, [runs]."""
+        return active[:, : self.task.size].sum(1) - self.task.target
+
+    def _ascend(self, lam: Tensor, active: Tensor) -> Tensor:
+        excess = self._constraint(active)
+        raised = lam + self.settings.multiplier_rate / self.task.size * excess
+        return torch.where(excess <= 0, torch.zeros_like(lam), raised)
+
+    def _restart(self, lam: Tensor, active: Tensor) -> Tensor:
+        return torch.where(self._constraint(active) <= 0, torch.zeros_like(lam), lam)
+
+    def _first_phi(self, seed: int, width: int) -> Tensor:
+        return self._centre + 0.1 * normal(seed, "first gates", width)
+
+    def _prior(self, seeds: Sequence[int], like: Tensor) -> Tensor:
+        """phi_init of the prior; every client can make it by itself, so that it is never sent."""
+        if self.settings.prior == "init":
+            return torch.stack([self._first_phi(seed, like.shape[1]) for seed in seeds])
+        return like.new_tensor(self._centre)
+
+
+def _present(part: Tensor | None) -> Tensor:
+    assert part is not None
+    return part
