@@ -85,6 +85,10 @@ def test_a_minimum_that_takes_every_row_makes_equal_counts() -> None:
     assert dirichlet_counts(20, 4, 0.1, 5, seed=0).tolist() == [5, 5, 5, 5]
 
 
+def test_no_concentration_means_equal_counts() -> None:
+    assert sorted(dirichlet_counts(23, 4, None, 2, seed=0).tolist()) == [5, 6, 6, 6]
+
+
 def label_shares(concentration: float, seed: int) -> np.ndarray:
     """Share of each class that each client holds: [clients, classes]."""
     labels = np.repeat(np.arange(4), 1000)

@@ -28,14 +28,20 @@ def _shift(block: Block, scale_sd: float, offset_sd: float, seed: int, client: i
     return Block((block.x * scale + offset).astype(np.float32), block.y)
 
 
-def dirichlet_counts(rows: int, clients: int, concentration: float, minimum: int, seed: int) -> np.ndarray:
+def dirichlet_counts(
+    rows: int, clients: int, concentration: float | None, minimum: int, seed: int
+) -> np.ndarray:
     """Sample counts [clients] int64 that add up to `rows`: Dirichlet shares, none below `minimum`.
 
     Where a share falls below the minimum the client gets the minimum, and the others divide the rest in their
-    own proportions. The shares depend on the seed alone: twice the rows are the same split, twice as large.
+    own proportions. No concentration means equal shares. The shares depend on the seed alone: twice the rows
+    are the same split, twice as large.
     """
     _require_enough(rows, clients, minimum)
-    shares = numpy_generator(seed, "client-counts").dirichlet(np.full(clients, concentration))
+    if concentration is None:
+        shares = np.full(clients, 1.0 / clients)
+    else:
+        shares = numpy_generator(seed, "client-counts").dirichlet(np.full(clients, concentration))
     return minimum + _apportion(_excess(shares, rows, minimum), rows - clients * minimum)
 
 
