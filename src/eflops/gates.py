@@ -139,8 +139,10 @@ class KlGradient:
 
     Each term has the sign of phi - phi0, and is exactly 0 at phi = phi0 because it is written with k:
         (1 - Q0) / (1 - P0) = 1 + k Q0,    Q1 / P1 = 1 - k Q1 e^(phi0 - HIGH),    P - Q = k Q (1 - P).
-    So nothing cancels, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes Q = e^x r and
-    1 - Q = e^phi r, a factor e^phi comes out of everything, and what depends on phi0 alone is computed once.
+    So no large numbers cancel, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes
+    Q = e^x r and 1 - Q = e^phi r, a factor e^phi comes out of everything, and what depends on phi0 alone is
+    computed once. The loop uses exp and log rather than expm1 and log1p, which cost 4 times as much: an
+    absolute error of one rounding step is all a gradient needs.
     """
 
     def __init__(self, phi0: Tensor) -> None:
@@ -151,21 +153,22 @@ class KlGradient:
             (exp(x), (torch.sigmoid(prior - x) * (2.0 * weight * exp(2.0 * x))).to(phi0.dtype))
             for x, weight in zip(nodes, weights, strict=True)
         ]
-        self._minus_odds0 = -torch.exp(prior).to(phi0.dtype)
+        self._odds0 = torch.exp(prior).to(phi0.dtype)
+        self._one = torch.ones((), dtype=phi0.dtype)
 
     def __call__(self, phi: Tensor) -> Tensor:
-        phi = phi.clamp(-SATURATION, SATURATION)
-        k = torch.expm1(phi - self._phi0)
-        odds = torch.exp(phi)
+        ratio = phi.clamp(-SATURATION, SATURATION).sub_(self._phi0).exp_()
+        odds = ratio * self._odds0
+        k = ratio.sub_(1.0)
         gradient = torch.zeros_like(phi)
         for exp_x, coefficient in self._nodes:
             gradient.addcmul_(odds.add(exp_x).reciprocal_().pow_(3), coefficient)
         gradient.mul_(k)
         r = odds.add(exp(LOW)).reciprocal_()
-        log_ratio = torch.mul(k, r).mul_(exp(LOW)).log1p_()
+        log_ratio = torch.addcmul(self._one, k, r, value=exp(LOW)).log_()
         gradient.addcmul_(r.square_(), log_ratio, value=exp(LOW))
         r = odds.add(exp(HIGH)).reciprocal_()
-        log_ratio = torch.mul(k, r).mul_(self._minus_odds0).log1p_()
+        log_ratio = torch.addcmul(self._one, k.mul_(self._odds0), r, value=-1.0).log_()
         gradient.addcmul_(r.square_(), log_ratio, value=-exp(HIGH))
         return gradient.mul_(odds)
 
