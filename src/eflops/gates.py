@@ -141,8 +141,8 @@ class KlGradient:
         (1 - Q0) / (1 - P0) = 1 + k Q0,    Q1 / P1 = 1 - k Q1 e^(phi0 - HIGH),    P - Q = k Q (1 - P).
     So no large numbers cancel, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes
     Q = e^x r and 1 - Q = e^phi r, a factor e^phi comes out of everything, and what depends on phi0 alone is
-    computed once. The loop uses exp and log rather than expm1 and log1p, which cost 4 times as much: an
-    absolute error of one rounding step is all a gradient needs.
+    computed once. The loop uses exp and log rather than expm1 and log1p, which cost 3 to 4 times as much:
+    an absolute error of one rounding step is all a gradient needs.
     """
 
     def __init__(self, phi0: Tensor) -> None:
