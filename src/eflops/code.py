@@ -72,7 +72,11 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 node.body = node.body[1:]
     return tree
 
@@ -96,3 +100,8 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     """The modules that a training job starts from."""
     module = method.split(":")[0] if ":" in method else f"eflops.methods.{method}"
     return ("eflops.train", f"eflops.engines.{engine}", f"eflops.models.{model}", module)
+
+
+def data_module(kind: str) -> str:
+    """The module that builds data of this kind."""
+    return kind.split(":")[0] if ":" in kind else f"eflops.data.{kind}"

@@ -84,8 +84,13 @@ def make_method(slice_: dict[str, Any], task: Task) -> Method:
 
 
 def _train_block(
-    job: Job, federation: Federation, settings: TrainingSettings, runs: Sequence[Run], hashes: dict[str, str],
-    transport: Callable[..., Transport], progress: Progress,
+    job: Job,
+    federation: Federation,
+    settings: TrainingSettings,
+    runs: Sequence[Run],
+    hashes: dict[str, str],
+    transport: Callable[..., Transport],
+    progress: Progress,
 ) -> None:
     """Train runs that share data and settings side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()

@@ -195,9 +195,7 @@ def _support_bytes(support: np.ndarray | None, size: int, kept: int) -> bytes:
 
 def _checked_indices(indices: np.ndarray, size: int) -> np.ndarray:
     if indices.dtype != np.int64 or indices.ndim != 1:
-        raise WireError(
-            f"indices are {indices.dtype} of shape {indices.shape}; they must be a vector of int64"
-        )
+        raise WireError(f"indices are {indices.dtype} of shape {indices.shape}; they must be a vector of int64")
     if indices.size and not (indices[0] >= 0 and indices[-1] < size and np.all(indices[1:] > indices[:-1])):
         raise WireError(f"indices must increase strictly and lie between 0 and {size - 1}")
     return indices
@@ -205,9 +203,7 @@ def _checked_indices(indices: np.ndarray, size: int) -> np.ndarray:
 
 def _check_floats(name: str, array: np.ndarray, kept: int) -> None:
     if array.dtype != np.float32 or array.shape != (kept,):
-        raise WireError(
-            f"{name} are {array.dtype} of shape {array.shape}; they must be float32 of shape ({kept},)"
-        )
+        raise WireError(f"{name} are {array.dtype} of shape {array.shape}; they must be float32 of shape ({kept},)")
 
 
 def _rounded(name: str, value: float | None) -> float | None:

@@ -54,6 +54,10 @@ class Plan:
         """Every run of one cell."""
         return [Run(*parts) for parts in itertools.product(self.variants, self.draws, self.seeds)]
 
+    def as_json(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+
 
 def ratio_label(ratio: float) -> str:
     """The name of a ratio in paths, e.g. nd0.64."""

@@ -49,7 +49,7 @@ class Mnist(Dataset):
     kind: Literal["mnist"]
     model: Literal["cnn"] = "cnn"
     source: Literal["mnist", "fashion_mnist"] = "mnist"
-    ratio_per_class: Share = 0.0198
+    ratio_per_class: Share = 0.01981
     label_concentration: Positive = 1.0
     test_rows: Count | None = Field(None, description="test images used; null: all 10,000")
     standardise: bool = False

@@ -31,9 +31,7 @@ def builder(kind: str) -> Builder:
     if not function_name:
         module_name, function_name = f"{__name__}.{kind}", "build"
         if not kind.isidentifier() or find_spec(module_name) is None:
-            raise UserError(
-                f"there is no data set {kind!r}: make src/eflops/data/{kind}.py or write module:function"
-            )
+            raise UserError(f"there is no data set {kind!r}: make src/eflops/data/{kind}.py or write module:function")
     try:
         module = importlib.import_module(module_name)
     except ModuleNotFoundError as error:

@@ -28,9 +28,7 @@ def _shift(block: Block, scale_sd: float, offset_sd: float, seed: int, client: i
     return Block((block.x * scale + offset).astype(np.float32), block.y)
 
 
-def dirichlet_counts(
-    rows: int, clients: int, concentration: float | None, minimum: int, seed: int
-) -> np.ndarray:
+def dirichlet_counts(rows: int, clients: int, concentration: float | None, minimum: int, seed: int) -> np.ndarray:
     """Sample counts [clients] int64 that add up to `rows`: Dirichlet shares, none below `minimum`.
 
     Where a share falls below the minimum the client gets the minimum, and the others divide the rest in their

@@ -106,9 +106,7 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
     )
 
 
-def _sources(
-    images: ImageSet, folder: str | Path | None, scratch: Path
-) -> Iterator[tuple[str, Callable[[], Bring]]]:
+def _sources(images: ImageSet, folder: str | Path | None, scratch: Path) -> Iterator[tuple[str, Callable[[], Bring]]]:
     """Name and opener of each source; opening may take a download and fail."""
     if folder:
         yield f"folder {folder}", lambda: partial(_from_folder, Path(folder))
@@ -159,8 +157,7 @@ def read(folder: Path, file: str, name: str) -> np.ndarray:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise UserError(
-            f"{path} is not the file of {name} ({reason});"
-            f" fetch it again with: snakemake --cores 1 --force {path}"
+            f"{path} is not the file of {name} ({reason}); fetch it again with: snakemake --cores 1 --force {path}"
         ) from None
 
 

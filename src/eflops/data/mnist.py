@@ -29,9 +29,7 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     test = _block(test_images, test_labels).take(slice(settings["test_rows"]))
     if settings["standardise"]:
         train, test = _standardised(train, test)
-    parts = dirichlet_labels(
-        train.y, settings["clients"], settings["label_concentration"], settings["min_rows"], seed
-    )
+    parts = dirichlet_labels(train.y, settings["clients"], settings["label_concentration"], settings["min_rows"], seed)
     return Federation(
         clients=tuple(train.take(part) for part in parts),
         test=test,

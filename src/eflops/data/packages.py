@@ -76,9 +76,7 @@ def _sources(mirror: str, suite: str) -> str:
 def _run(command: list[str], folder: Path) -> str:
     """Run a command in `folder` and return what it prints."""
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=True
-        )
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_SECONDS, check=True)
     except FileNotFoundError:
         raise PackageError(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:

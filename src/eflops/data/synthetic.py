@@ -35,9 +35,7 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     sigma = noise_level(signal, settings["snr"])
     train = _observe(x, signal, sigma, numpy_generator(seed, "train-noise"))
     test = _observe(test_x, noise_free(test_x, w), sigma, numpy_generator(seed, "test-noise"))
-    counts = dirichlet_counts(
-        rows, settings["clients"], settings["count_concentration"], settings["min_rows"], seed
-    )
+    counts = dirichlet_counts(rows, settings["clients"], settings["count_concentration"], settings["min_rows"], seed)
     # Rows are independent and alike, so consecutive stretches are as random a partition as any.
     ends = np.cumsum(counts)
     blocks = [train.take(slice(end - count, end)) for end, count in zip(ends, counts, strict=True)]
@@ -59,9 +57,7 @@ def coefficients(features: int, density: float, seed: int) -> np.ndarray:
     return w
 
 
-def correlated_rows(
-    rows: int, features: int, correlation: float, generator: np.random.Generator
-) -> np.ndarray:
+def correlated_rows(rows: int, features: int, correlation: float, generator: np.random.Generator) -> np.ndarray:
     """Rows [rows, features] of N(0, S), S_ij = correlation^|i-j|, by the AR(1) recursion along each row.
 
     x_j = r x_(j-1) + sqrt(1 - r^2) e_j has exactly this covariance, with no matrix to factorise.

@@ -15,7 +15,13 @@ Steps = int | Literal["epoch"]
 
 
 def answer(
-    method: Method, received: Payload, data: Rows, seeds: Sequence[int], round_: int, client: int, steps: Steps,
+    method: Method,
+    received: Payload,
+    data: Rows,
+    seeds: Sequence[int],
+    round_: int,
+    client: int,
+    steps: Steps,
     batch_size: int | None,
 ) -> Payload:
     """What a client answers to a message, for the runs with these seeds."""

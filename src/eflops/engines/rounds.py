@@ -140,7 +140,9 @@ class Server:
     def _stop_diverged(self, state: State, round_: int, tally: Tally) -> State:
         """Runs whose state stopped being finite are noted and set to zero, so that they cost nothing more."""
         floats = [part for part in state.values() if part.is_floating_point()]
-        finite = torch.stack([part.isfinite().flatten(1).all(1) if part.dim() > 1 else part.isfinite() for part in floats])
+        finite = torch.stack(
+            [part.isfinite().flatten(1).all(1) if part.dim() > 1 else part.isfinite() for part in floats]
+        )
         lost = (~finite.all(0)).nonzero()[:, 0].tolist()
         if not lost:
             return state

@@ -77,7 +77,13 @@ class Method:
         lam = average(uploads, lambda payload: _present(payload.multiplier), state["multiplier"])
         lam = self._restart(lam, gates.active_probability(self._recover(z)))
         sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)
-        parts = {"theta": sent.values, "gates": sent.gates, "multiplier": lam, "support": sent.support, "tail": sent.tail}
+        parts = {
+            "theta": sent.values,
+            "gates": sent.gates,
+            "multiplier": lam,
+            "support": sent.support,
+            "tail": sent.tail,
+        }
         return {name: part for name, part in parts.items() if part is not None}
 
     def effective(self, state: State) -> Tensor:

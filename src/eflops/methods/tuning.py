@@ -22,7 +22,9 @@ class SupportTuning:
         settings, theta = self.task.settings, received.values.clone()
         assert received.support is not None
         for step in range(work.batches.steps):
-            gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step)).mul_(received.support)
+            gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step)).mul_(
+                received.support
+            )
             theta.sub_(clipped(gradient, settings.clip), alpha=settings.tune_rate)
         return Payload(theta, received.support, implicit=True)
 

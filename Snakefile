@@ -1,0 +1,49 @@
+# The E-FLoPS paper from raw data to scorecard. Targets only; the rules stand in workflow/rules, one file a stage.
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+configfile: "config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/gather.smk"
+include: "workflow/rules/products.smk"
+
+
+localrules:
+    all,
+    tables,
+    figures,
+    smoke,
+    tune,
+
+
+rule tables:
+    input:
+        product_files("table"),
+
+
+rule figures:
+    input:
+        product_files("figure"),
+
+
+rule tune:
+    input:
+        [f"{RESULTS}/gathered/{name}.csv" for name in STUDY.searches],
+
+
+rule all:
+    default_target: True
+    input:
+        rules.tables.input,
+        rules.figures.input,
+
+
+rule smoke:
+    input:
+        rules.all.input,

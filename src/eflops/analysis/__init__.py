@@ -1,0 +1,1 @@
+"""Tables, figures, tests and the scorecard: from gathered records alone, never with torch."""

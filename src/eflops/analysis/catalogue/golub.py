@@ -1,0 +1,7 @@
+"""Tables and figures of the Golub leukaemia experiments."""
+
+from eflops.analysis.catalogue.product import Product
+
+CATEGORY = "Golub leukaemia"
+
+PRODUCTS: tuple[Product, ...] = ()

@@ -1,0 +1,7 @@
+"""Tables and figures of the MNIST experiments."""
+
+from eflops.analysis.catalogue.product import Product
+
+CATEGORY = "MNIST"
+
+PRODUCTS: tuple[Product, ...] = ()

@@ -1,0 +1,1 @@
+"""One module a figure or panel, found by its name in the catalogue."""

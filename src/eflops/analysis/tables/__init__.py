@@ -1,0 +1,1 @@
+"""One module a table, found by its name in the catalogue."""

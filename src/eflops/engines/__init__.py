@@ -1,0 +1,1 @@
+"""How methods are run: batched in one process, or on Flower."""

@@ -1,0 +1,1 @@
+"""One module a method; its class is called Method."""

@@ -1,0 +1,1 @@
+"""Where a number comes from, and whether it comes out again."""
