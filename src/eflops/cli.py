@@ -1,12 +1,16 @@
 """The command line. Every command imports what it needs when it runs, so that only training pays for torch."""
 
 import argparse
+import importlib.util
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from eflops.errors import UserError
+
+# Each adds its own commands; they import what they need when a command runs.
+COMMAND_MODULES = ("eflops.analysis.commands", "eflops.provenance.commands", "eflops.deploy.commands")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
         product.add_argument("--context", type=json.loads, default={})
         product.add_argument("--out", type=Path, nargs="+", required=True)
         product.set_defaults(run=_product)
+
+    for module in COMMAND_MODULES:
+        if importlib.util.find_spec(module):
+            importlib.import_module(module).add(commands)
     return parser
 
 
