@@ -11,6 +11,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
+include: "workflow/rules/references.smk"
 include: "workflow/rules/products.smk"
 
 

@@ -1,0 +1,148 @@
+"""What is attainable without a federation: best subset and lasso on the pooled training rows, shifted as they are.
+
+Both keep m = floor(density |theta|) features and are refitted on them, so that they differ in the choice alone:
+
+    best_subset   the m features of the smallest loss, by abess' splicing
+    lasso         the m largest coefficients of an L1-penalised fit
+"""
+
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from abess.linear import LinearRegression as SubsetRegression
+from abess.linear import LogisticRegression as SubsetLogistic
+from sklearn.linear_model import LassoCV, LogisticRegression, lasso_path
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import KFold
+from sklearn.svm import l1_min_c
+
+from eflops.data.federation import Block, Federation, load, read_manifest
+from eflops.errors import UserError
+from eflops.files import read_json, write_json, write_text
+
+Choice = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
+PACKAGES = ("abess", "scikit-learn", "numpy")
+
+
+def make(folder: Path, out: Iterable[Path]) -> None:
+    """Write the references that the files `out` name, for the data draw in `folder`."""
+    federation, manifest = load(folder), read_manifest(folder)
+    settings = manifest["settings"]
+    for path in out:
+        write_json(
+            path,
+            {
+                "reference": path.stem,
+                "ratio": None if settings["ratio"] == "all" else float(settings["ratio"].removeprefix("nd")),
+                "draw": settings["draw"],
+                "data": "/".join(folder.parts[-2:]),
+                "data_sha256": manifest["sha256"],
+                "versions": {name: version(name) for name in PACKAGES},
+                **fit(path.stem, federation, settings["density"]),
+            },
+        )
+
+
+def gather(paths: Iterable[Path], out: Path) -> None:
+    """One row a reference and data draw; its features as a list parted by spaces."""
+    rows = []
+    for path in paths:
+        entry = read_json(path)
+        identity = {key: entry[key] for key in ("ratio", "draw", "reference", "label")}
+        features = " ".join(map(str, entry["features"]))
+        rows.append(identity | entry["metrics"] | {"kept": len(entry["features"]), "features": features})
+    write_text(out, pd.DataFrame(rows).to_csv(index=False))
+
+
+def fit(name: str, federation: Federation, density: float) -> dict[str, Any]:
+    """A reference on the pooled rows: its label, the features it keeps (sorted) and its metrics on the test rows."""
+    task = federation.meta["task"]
+    if (task, name) not in CHOICES or federation.meta["classes"] not in (None, 2):
+        raise UserError(f"there is no reference {name} for {task}; there are best_subset and lasso, up to two classes.")
+    label, choose, measure = CHOICES[task, name]
+    rows = federation.pooled().clients[0]
+    parameters = rows.x.shape[1] * (federation.meta["classes"] or 1)
+    m = max(1, int(density * parameters + 1e-9))
+    features = np.sort(choose(rows.x.astype(float), rows.y, m))
+    metrics = measure(features, rows, federation.test)
+    if "support" in federation.truth:
+        metrics["support_recovery"] = float(np.isin(federation.truth["support"], features).mean())
+    return {"label": label, "features": features.tolist(), "metrics": metrics}
+
+
+def subset_regression(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
+    """The best m features of least squares without intercept."""
+    return np.flatnonzero(SubsetRegression(support_size=m, fit_intercept=False).fit(x, y.astype(float)).coef_)
+
+
+def subset_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
+    """The best m features of logistic regression without intercept."""
+    return np.flatnonzero(SubsetLogistic(support_size=m, fit_intercept=False).fit(x, y).coef_)
+
+
+def lasso(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
+    """The m largest coefficients at the penalty that five-fold cross-validation chooses, features scaled to unit size.
+
+    Where that penalty keeps fewer than m features, the first one below it that keeps as many is taken.
+    """
+    size = np.sqrt((x**2).mean(axis=0))
+    scaled = x / np.where(size > 0, size, 1.0)
+    folds = KFold(min(5, len(y)), shuffle=True, random_state=0)
+    validated = LassoCV(alphas=50, eps=1e-2, fit_intercept=False, cv=folds).fit(scaled, y)
+    _, path, _ = lasso_path(scaled, y.astype(float), alphas=validated.alphas_)
+    kept = (path != 0).sum(axis=0)
+    enough = np.flatnonzero(kept >= m)
+    first = enough[0] if len(enough) else len(kept) - 1
+    return largest(path[:, max(first, int(validated.mse_path_.mean(axis=1).argmin()))], m)
+
+
+def l1_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
+    """The m largest coefficients at the strongest penalty that keeps as many, features as the data set scales them.
+
+    No cross-validation here: few patients with thousands of genes are separable, so it asks for no penalty at all.
+    """
+    coefficients = np.zeros(x.shape[1])
+    for c in l1_min_c(x, y, loss="log", fit_intercept=False) * np.geomspace(1.02, 1000, 60):
+        model = LogisticRegression(
+            C=c, l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-6, max_iter=10_000, random_state=0
+        )
+        coefficients = model.fit(x, y).coef_[0]
+        if np.count_nonzero(coefficients) >= m:
+            break
+    return largest(coefficients, m)
+
+
+def largest(coefficients: np.ndarray, m: int) -> np.ndarray:
+    """The features of the m largest coefficients, those at zero never among them."""
+    ranked = np.argsort(-np.abs(coefficients), kind="stable")[:m]
+    return ranked[coefficients[ranked] != 0]
+
+
+def measure_regression(features: np.ndarray, train: Block, test: Block) -> dict[str, float]:
+    """Mean squared error and R2 on the test rows after least squares on the training rows."""
+    weights, *_ = np.linalg.lstsq(train.x[:, features].astype(float), train.y.astype(float), rcond=None)
+    error = float(np.mean((test.x[:, features] @ weights - test.y) ** 2))
+    return {"mse": error, "r2": 1 - error / float(test.y.astype(float).var())}
+
+
+def measure_classes(features: np.ndarray, train: Block, test: Block) -> dict[str, float]:
+    """Accuracy, cross-entropy and AUC after a logistic fit with a unit ridge, as separable rows have no other."""
+    model = LogisticRegression(fit_intercept=False).fit(train.x[:, features].astype(float), train.y)
+    probability = model.predict_proba(test.x[:, features].astype(float))
+    return {
+        "accuracy": float((probability.argmax(axis=1) == test.y).mean()),
+        "cross_entropy": float(log_loss(test.y, probability, labels=[0, 1])),
+        "auc": float(roc_auc_score(test.y, probability[:, 1])),
+    }
+
+
+CHOICES: dict[tuple[str, str], tuple[str, Choice, Callable[[np.ndarray, Block, Block], dict[str, float]]]] = {
+    ("regression", "best_subset"): ("Best subset", subset_regression, measure_regression),
+    ("regression", "lasso"): ("Lasso cut to m", lasso, measure_regression),
+    ("classification", "best_subset"): ("Best subset, logistic", subset_logistic, measure_classes),
+    ("classification", "lasso"): ("L1 logistic cut to m", l1_logistic, measure_classes),
+}

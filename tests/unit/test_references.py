@@ -1,0 +1,121 @@
+"""References find what can be found, keep m features, and are the same for both tasks and on every call."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from eflops.analysis.references import fit, gather, largest, lasso, make
+from eflops.data import build
+from eflops.data.federation import Block, Federation, save
+from eflops.errors import UserError
+
+SYNTHETIC = {
+    "kind": "synthetic",
+    "features": 60,
+    "density": 0.1,
+    "correlation": 0.2,
+    "snr": 20,
+    "test_rows": 200,
+    "clients": 4,
+    "count_concentration": 1.0,
+    "min_rows": 8,
+    "shift_scale": 0.0,
+    "shift_offset": 0.0,
+}
+NAMES = ("best_subset", "lasso")
+
+
+def two_classes(separation: float = 3.0, rows: int = 80, features: int = 30) -> Federation:
+    """Two classes that differ in the first two features alone."""
+    generator = np.random.default_rng(5)
+
+    def block(n: int) -> Block:
+        y = generator.integers(0, 2, n)
+        x = generator.normal(size=(n, features))
+        x[:, :2] += separation * (y[:, None] - 0.5)
+        return Block(x.astype(np.float32), y)
+
+    meta = {"task": "classification", "classes": 2}
+    return Federation((block(rows // 2), block(rows // 2)), block(200), meta=meta)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_plenty_of_clean_rows_give_the_true_support(name: str) -> None:
+    federation = build(SYNTHETIC, 4.0, 0)
+    found = fit(name, federation, SYNTHETIC["density"])
+    assert found["features"] == federation.truth["support"].tolist()
+    assert found["metrics"]["support_recovery"] == 1
+    # An SNR of 20 leaves 1/21 of the variance to noise.
+    assert found["metrics"]["r2"] == pytest.approx(20 / 21, abs=0.02)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_support_recovery_is_the_share_of_the_true_support(name: str) -> None:
+    federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1)
+    found = fit(name, federation, SYNTHETIC["density"])
+    truth = set(federation.truth["support"].tolist())
+    assert found["metrics"]["support_recovery"] == len(truth & set(found["features"])) / len(truth) < 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_classes_are_told_apart_by_their_features(name: str) -> None:
+    # Sixty weights in two classes: a density of 1/30 keeps two.
+    found = fit(name, two_classes(), 1 / 30)
+    assert found["features"] == [0, 1]
+    assert found["metrics"]["accuracy"] > 0.95
+    assert found["metrics"]["auc"] > 0.99
+    assert 0 < found["metrics"]["cross_entropy"] < 0.2
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", ["regression", "classification"])
+def test_exactly_m_features_are_kept_and_again_the_same(kind: str, name: str) -> None:
+    regression = kind == "regression"
+    federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1) if regression else two_classes(0.5)
+    found = fit(name, federation, 0.1)
+    assert len(found["features"]) == 6
+    assert fit(name, federation, 0.1) == found
+
+
+def test_a_penalty_that_keeps_too_few_is_lowered() -> None:
+    # One strong feature among noise: cross-validation keeps little more than that one.
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(50, 40))
+    y = 5 * x[:, 3] + generator.normal(size=50)
+    kept = lasso(x, y, 15)
+    assert len(kept) == 15
+    assert kept[0] == 3
+
+
+def test_zeros_are_never_among_the_largest() -> None:
+    assert largest(np.array([0.0, -2.0, 1.0, 0.0]), 3).tolist() == [1, 2]
+
+
+def test_more_classes_and_unknown_names_are_refused() -> None:
+    federation = two_classes()
+    with pytest.raises(UserError, match="no reference ridge"):
+        fit("ridge", federation, 0.1)
+    federation.meta["classes"] = 10
+    with pytest.raises(UserError, match="up to two classes"):
+        fit("lasso", federation, 0.1)
+
+
+def test_files_hold_what_was_found_and_from_which_data(tmp_path: Path) -> None:
+    federation = build(SYNTHETIC, 0.6, 1)
+    folder = tmp_path / "synthetic" / "nd0.60-draw1"
+    save(federation, folder, {**SYNTHETIC, "ratio": "nd0.60", "draw": 1})
+    paths = [tmp_path / f"{name}.json" for name in NAMES]
+    make(folder, paths)
+    written = [path.read_bytes() for path in paths]
+    gather(paths, tmp_path / "all.csv")
+    table = pd.read_csv(tmp_path / "all.csv").set_index("reference")
+    for name in NAMES:
+        found = fit(name, federation, SYNTHETIC["density"])
+        row = table.loc[name]
+        assert (row["ratio"], row["draw"], row["kept"]) == (0.6, 1, 6)
+        assert list(map(int, row["features"].split())) == found["features"]
+        assert row["r2"] == pytest.approx(found["metrics"]["r2"])
+    make(folder, paths)
+    assert [path.read_bytes() for path in paths] == written
