@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from eflops.analysis.scorecard import command as scorecard
+
 
 def add(commands: Any) -> None:
     """Add the commands to the command line."""
@@ -16,6 +18,8 @@ def add(commands: Any) -> None:
     gathering.add_argument("references", type=Path, nargs="+")
     gathering.add_argument("--out", type=Path, required=True)
     gathering.set_defaults(run=_gather_references)
+
+    scorecard.add(commands)
 
 
 def _references(parsed: argparse.Namespace) -> None:

@@ -1,0 +1,90 @@
+"""The paper's numbers and claims, as resources/paper/targets.yaml has them."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eflops.errors import UserError
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A number as the paper prints it; `sd` is None where it prints none."""
+
+    value: float
+    sd: float | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size that makes an experiment the paper's: |theta|, the weights kept, and the run seeds where it states them."""
+
+    parameters: int
+    kept: int
+    runs: int | None = None
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Everything that the scorecard judges.
+
+    recovery: Table 1, N/d -> method -> share of the true support; best: N/d -> the federated method in bold.
+    genes: Table 2, method -> gene -> share of runs, in the paper's order.
+    """
+
+    recovery: dict[float, dict[str, Printed]]
+    best: dict[float, str]
+    genes: dict[str, dict[str, Printed]]
+    gene_aliases: dict[str, str]
+    t: Printed
+    p: Printed
+    sizes: dict[str, Size]
+    claims: dict[str, str]
+
+
+def read_paper(path: Path) -> Paper:
+    """The targets file."""
+    try:
+        targets = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(
+            f"{path}: there is no such targets file; resources/paper/targets.yaml is the project's."
+        ) from None
+    try:
+        return _paper(targets)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None
+
+
+def _paper(targets: dict[str, Any]) -> Paper:
+    table = targets["support_recovery"]
+    sizes = {name: Size(**size) for name, size in targets["sizes"].items()}
+    test = targets["golub_paired_t"]
+    return Paper(
+        recovery={
+            float(ratio): {method: Printed(*row[method]) for method in table["columns"]}
+            for ratio, row in table["rows"].items()
+        },
+        best={float(ratio): row["best"] for ratio, row in table["rows"].items()},
+        genes={
+            method: {gene: Printed(share, share_sd(share, sizes["golub"].runs)) for gene, share in column.items()}
+            for method, column in targets["gene_frequency"].items()
+        },
+        gene_aliases=dict(targets["gene_aliases"]),
+        t=Printed(test["t"], t_sd(test["t"], sizes["golub"].runs)),
+        p=Printed(test["p"]),
+        sizes=sizes,
+        claims={claim["id"]: claim["text"] for claim in targets["claims"]},
+    )
+
+
+def share_sd(share: float, runs: int | None) -> float | None:
+    """How much a share of `runs` independent runs varies from one set of runs to the next: sqrt(p (1 - p) / n)."""
+    return (share * (1 - share) / runs) ** 0.5 if runs else None
+
+
+def t_sd(t: float, runs: int | None) -> float | None:
+    """How much a paired t statistic of `runs` pairs varies, in the usual approximation sqrt(1 + t^2 / (2 df))."""
+    return (1 + t**2 / (2 * (runs - 1))) ** 0.5 if runs and runs > 1 else None
