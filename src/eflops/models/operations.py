@@ -1,0 +1,53 @@
+"""Multiply-accumulate operations of a sparse network.
+
+The rule:
+- A kept weight costs one operation for every position of the output that it is used at: one in a dense layer, height
+  times width of the output in a convolution (before pooling). A weight that is zero costs nothing.
+- Biases cost nothing: they are additions, and a unit's bias can start its sum.
+- A hidden unit (a channel or a neuron) none of whose incoming weights is kept is removed with the weights that leave
+  it: it gives the same number for every input, which can be added to the biases behind it once and for all.
+- A hidden unit none of whose outgoing weights is kept is removed with the weights that enter it: nobody reads it.
+- Removing a unit may leave others without incoming or outgoing weights; they are removed too, until nothing changes.
+- Inputs and outputs are never removed.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from eflops.models.network import Stage
+
+
+def count(stages: Sequence[Stage], kept: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:
+    """Operations of one prediction by stage, and removed units by hidden stage, of a network that keeps `kept` [size]."""
+    links = [_weights(stage, kept).sum(2) for stage in stages]
+    alive = living_units([link > 0 for link in links])
+    operations = {
+        stage.name: stage.positions * int(link[np.ix_(after, before)].sum())
+        for stage, link, before, after in zip(stages, links, alive, alive[1:], strict=True)
+    }
+    removed = {stage.name: int((~units).sum()) for stage, units in zip(stages[:-1], alive[1:-1], strict=True)}
+    return operations, removed
+
+
+def living_units(linked: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Which units of every layer, inputs first, are left when dead ones are removed to a fixed point.
+
+    linked: for each stage the mask [units, sources] of pairs with a kept weight between them.
+    """
+    alive = [np.ones(linked[0].shape[1], bool), *(np.ones(len(link), bool) for link in linked)]
+    changed = True
+    while changed:
+        changed = False
+        for layer in range(1, len(linked)):
+            entered = linked[layer - 1][:, alive[layer - 1]].any(1)
+            read = linked[layer][alive[layer + 1]].any(0)
+            left = alive[layer] & entered & read
+            changed |= bool((left != alive[layer]).any())
+            alive[layer] = left
+    return alive
+
+
+def _weights(stage: Stage, kept: np.ndarray) -> np.ndarray:
+    """The mask [units, sources, taps] of a stage's kept weights."""
+    return kept[stage.weights].reshape(stage.units, stage.sources, stage.taps)
