@@ -13,12 +13,14 @@ include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
 include: "workflow/rules/references.smk"
 include: "workflow/rules/products.smk"
+include: "workflow/rules/scorecard.smk"
 
 
 localrules:
     all,
     tables,
     figures,
+    scorecard,
     smoke,
     tune,
 
@@ -33,6 +35,11 @@ rule figures:
         product_files("figure"),
 
 
+rule scorecard:
+    input:
+        rules.judge.output,
+
+
 rule tune:
     input:
         [f"{RESULTS}/gathered/{name}.csv" for name in STUDY.searches],
@@ -43,6 +50,7 @@ rule all:
     input:
         rules.tables.input,
         rules.figures.input,
+        rules.scorecard.input,
 
 
 rule smoke:

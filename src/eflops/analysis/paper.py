@@ -19,7 +19,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Size:
-    """The size that makes an experiment the paper's: |theta|, the weights kept, and the run seeds where it states them."""
+    """What makes an experiment the paper's: |theta|, the weights kept, and the run seeds where it states them."""
 
     parameters: int
     kept: int

@@ -8,10 +8,8 @@ A claim module has
 and is found by its name alone. It raises `Missing`, with the reason, where what it needs is not there.
 """
 
-import ast
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eflops.errors import UserError
@@ -27,16 +25,6 @@ def module_of(claim: str) -> str:
     if find_spec(name) is None:
         raise UserError(f"The claim {claim} has no check; it belongs in the module {name}.")
     return name
-
-
-def needs(claim: str, what: str) -> tuple[str, ...]:
-    """What a claim says it reads (EXPERIMENTS or TABLES), read from its source without running it."""
-    spec = find_spec(module_of(claim))
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8")) if spec and spec.origin else ast.Module([], [])
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [what]:
-            return tuple(ast.literal_eval(node.value))
-    return ()
 
 
 def judge(claim: str, evidence: "Evidence") -> "Judgement":

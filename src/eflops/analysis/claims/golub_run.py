@@ -1,8 +1,8 @@
 """E-FLoPS beats Fed-IHT and FedAvg over 30 run seeds at one split; the size of t is judged as a number of its own."""
 
+from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.evidence import Evidence, value
 from eflops.analysis.scorecard.order import judge_order
-from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("golub_runs",)

@@ -4,8 +4,8 @@ Similar: their means are at most one point apart. Direction only: E-FLoPS is bet
 points. Two networks that have learnt nothing are similar too, so both must get more than half of the images right.
 """
 
-from eflops.analysis.scorecard.evidence import Evidence, value
 from eflops.analysis.paired import paired_tests
+from eflops.analysis.scorecard.evidence import Evidence, value
 from eflops.analysis.scorecard.verdict import Judgement, Verdict
 
 EXPERIMENTS = ("mnist",)

@@ -1,8 +1,8 @@
-"""E-FLoPS reduces multiply-accumulate operations more than Fed-IHT: those of its final network, paired over run seeds."""
+"""E-FLoPS reduces multiply-accumulate operations more than Fed-IHT: in the final network, paired over run seeds."""
 
+from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.evidence import Evidence, value
 from eflops.analysis.scorecard.order import judge_order
-from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("mnist",)

@@ -1,8 +1,8 @@
 """E-FLoPS has a higher test R2 than Fed-IHT at every N/d: the final R2, paired over run seeds."""
 
+from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.evidence import Evidence, at_ratios, value
 from eflops.analysis.scorecard.order import judge_order
-from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("support_recovery",)

@@ -6,9 +6,9 @@ seeds; and "during training" means that its mean curve is the higher one in at l
 
 import pandas as pd
 
+from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.evidence import Evidence, at_ratios, value
 from eflops.analysis.scorecard.order import judge_order
-from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.verdict import Judgement, Verdict
 
 EXPERIMENTS = ("support_recovery",)

@@ -3,9 +3,9 @@
 The paper's own table has the exception at its two smallest N/d, where FedAvg is first; that is what is judged.
 """
 
+from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.evidence import Evidence, at_ratios, value
 from eflops.analysis.scorecard.order import judge_order
-from eflops.analysis.paired import paired_tests
 from eflops.analysis.scorecard.verdict import Judgement, Verdict
 
 EXPERIMENTS = ("support_recovery",)

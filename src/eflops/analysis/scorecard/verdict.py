@@ -29,8 +29,8 @@ RULE: dict[Verdict, str] = {
         f"at least {RECOVERY_TOLERANCE} for support recovery and {SHARE_TOLERANCE} for the share of runs that select "
         "a gene; for a share and for t, whose spread the paper does not print, the standard deviation is that of the "
         "statistic over the paper's 30 runs; p is within a factor of 10. "
-        f"A claim: what it says holds everywhere it says so, with a Holm-adjusted p below {ALPHA} for every difference, "
-        "or within the size that the claim's own file states."
+        "A claim: what it says holds everywhere it says so, every difference with a Holm-adjusted p below "
+        f"{ALPHA}, or within the size that the claim's own file states."
     ),
     Verdict.DIRECTION: (
         "A number outside its tolerance, but on the same side of every other method as in the paper (t and p: the "

@@ -6,7 +6,7 @@ from eflops.analysis.scorecard.verdict import Value, Verdict
 
 # Beside the word, so that a verdict is told without colour and found at a glance.
 MARKS = {Verdict.REPRODUCED: "✓", Verdict.DIRECTION: "→", Verdict.FAILED: "✗", Verdict.UNJUDGED: "·"}
-ABSENT = "–"
+ABSENT = "\N{EN DASH}"
 
 
 def number(value: float | None) -> str:
@@ -20,7 +20,7 @@ def number(value: float | None) -> str:
 
 def signed(value: float | None, digits: int = 3) -> str:
     """A difference with its sign."""
-    return ABSENT if value is None else f"{value:+.{digits}f}".replace("-", "−")
+    return ABSENT if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def printed(paper: Printed | None) -> str:

@@ -1,0 +1,53 @@
+# Every number and claim of the paper, judged by the runs of those experiments that the config has.
+from pathlib import Path
+
+from eflops.analysis.scorecard.needs import judges, needs
+
+TARGETS = "resources/paper/targets.yaml"
+SCORECARD = {
+    "experiments": [
+        name
+        for name in needs(Path(TARGETS), "EXPERIMENTS")
+        if name in STUDY.experiments
+    ],
+    "tables": [name for name in needs(Path(TARGETS), "TABLES") if name in PRODUCTS],
+}
+
+
+rule judge:
+    input:
+        targets=TARGETS,
+        runs=expand(f"{RESULTS}/gathered/{{name}}.csv", name=SCORECARD["experiments"]),
+        curves=expand(
+            f"{RESULTS}/gathered/{{name}}.curves.csv", name=SCORECARD["experiments"]
+        ),
+        tables=expand(f"{RESULTS}/tables/{{name}}.csv", name=SCORECARD["tables"]),
+    output:
+        markdown=f"{RESULTS}/scorecard.md",
+        json=f"{RESULTS}/scorecard.json",
+        html=report(
+            f"{RESULTS}/scorecard.html",
+            caption="../report/scorecard.rst",
+            category="Scorecard",
+            labels={"what": "Every number and claim of the paper, judged"},
+        ),
+    log:
+        f"{RESULTS}/logs/scorecard.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/scorecard.tsv"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        context=CONTEXT,
+        experiments=" ".join(SCORECARD["experiments"]),
+        tables=" ".join(SCORECARD["tables"]),
+        code=code_hash("eflops.analysis.scorecard.make", *judges(Path(TARGETS))),
+    message:
+        "Judge the paper's numbers and claims"
+    shell:
+        PYTHON
+        + " scorecard --results "
+        + RESULTS
+        + " --targets {input.targets:q} --context {params.context:q}"
+        " --experiments {params.experiments} --tables {params.tables} --out {output:q} > {log:q} 2>&1"
