@@ -1,0 +1,117 @@
+"""Gathered files, tables and figures against the records: made again and compared cell by cell."""
+
+import csv
+import io
+import itertools
+import math
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from eflops.analysis.catalogue.product import Product
+from eflops.analysis.figure import Figure
+from eflops.analysis.source import Source
+from eflops.analysis.table import Table
+from eflops.files import sha256
+from eflops.provenance.findings import Finding
+from eflops.provenance.recompute import remake
+from eflops.provenance.store import Store
+
+# A published table may have been made on another kind of machine, which may round the last digits otherwise.
+ROUNDING = 1e-9
+SHOWN = 5
+DATA_HASH = re.compile(rb"data sha256 ([0-9a-f]{64})")
+
+
+def check_gathered(store: Store, source: Source, names: Iterable[str]) -> Iterator[Finding]:
+    """Gathered files against the same gathered anew."""
+    for name in names:
+        path = store.folder / name
+        if path.exists():
+            yield from compare_csv(name, _text(path), _text(source.results / name), exact=True)
+
+
+def check_product(store: Store, source: Source, product: Product, pictures: bool) -> Iterator[Finding]:
+    """A table's or figure's files against the same made anew."""
+    made = remake(product, source)
+    for name in product.files:
+        path = store.folder / name
+        if not path.exists():
+            continue
+        if path.suffix == ".csv":
+            yield from compare_csv(name, _text(path), made.data.to_csv(index=False), exact=not store.published)
+        elif isinstance(made, Table):
+            yield from _compare_lines(name, _text(path), {".md": made.markdown, ".tex": made.latex}[path.suffix]())
+        else:
+            yield from _check_picture(name, path, made, pictures)
+    plt.close("all")
+
+
+def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
+    """The cells in which two CSV texts differ; the first few are told one by one."""
+    if stored == expected:
+        return
+    (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)
+    if head != right_head or len(rows) != len(right_rows):
+        what = f"{len(rows)} rows of {', '.join(head)} stand there"
+        yield Finding("different", place, f"{what}, the records give {len(right_rows)} of {', '.join(right_head)}")
+        return
+    found = list(_cells(head, rows, right_rows, exact))
+    for what in found[:SHOWN]:
+        yield Finding("different", place, what)
+    if len(found) > SHOWN:
+        yield Finding("different", place, f"and {len(found) - SHOWN} more cells")
+    if not found and exact:
+        yield Finding("different", place, "its cells are right, but its bytes are not those that were written")
+
+
+def picture_hash(path: Path) -> str | None:
+    """The hash of the data that a picture says it was drawn from."""
+    match = DATA_HASH.search(path.read_bytes())
+    return match[1].decode() if match else None
+
+
+def _cells(head: list[str], rows: list[list[str]], right_rows: list[list[str]], exact: bool) -> Iterator[str]:
+    for number, (row, right) in enumerate(zip(rows, right_rows, strict=True), 1):
+        for column, (cell, expected) in enumerate(itertools.zip_longest(row, right, fillvalue="")):
+            if cell != expected and (exact or not _close(cell, expected)):
+                name = head[column] if column < len(head) else f"column {column + 1}"
+                yield f"row {number} ({', '.join(right[:3])}), {name}: {cell} stands there, the records give {expected}"
+
+
+def _close(cell: str, expected: str) -> bool:
+    try:
+        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
+    except ValueError:
+        return False
+
+
+def _compare_lines(place: str, stored: str, expected: str) -> Iterator[Finding]:
+    pairs = itertools.zip_longest(stored.split("\n"), expected.split("\n"))
+    for number, (line, right) in enumerate(pairs, 1):
+        if line != right:
+            yield Finding("different", place, f"line {number} is {line!r}, and the records give {right!r}")
+            return
+
+
+def _check_picture(name: str, path: Path, made: Figure, redraw: bool) -> Iterator[Finding]:
+    table = path.with_suffix(".csv")
+    if table.exists() and picture_hash(path) != sha256(table):
+        yield Finding("different", name, f"it does not say that it was drawn from the numbers in {table.name}")
+    if redraw:
+        with tempfile.TemporaryDirectory(prefix="eflops-") as folder:
+            again = Path(folder) / path.name
+            made.write(again)
+            if again.read_bytes() != path.read_bytes():
+                yield Finding("different", name, "drawn again from the records it has other bytes")
+
+
+def _rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text))) or [[]]
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")

@@ -1,0 +1,51 @@
+"""Publishing: what others need to check the results, small enough to be tracked.
+
+Records are packed into one file, data keep only their manifests, and what is gathered from records is left out because
+it follows from them. Everything else is copied, and every byte stands under a hash.
+"""
+
+import shutil
+from pathlib import Path
+
+from eflops.data.federation import MANIFEST
+from eflops.errors import UserError
+from eflops.provenance import benchmarks, study, sums
+from eflops.provenance.recompute import GATHERED, gathered_files
+from eflops.provenance.store import RECORDS, RUNS, pack
+
+LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", benchmarks.FOLDER}
+
+
+def publish(results: Path, out: Path) -> int:
+    """Copy what is to be tracked of `results` to `out`, replacing what was there; how many records it holds."""
+    if not (results / study.NAME).exists():
+        raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
+    if out.exists() and any(out.iterdir()) and not (out / sums.NAME).exists():
+        raise UserError(f"{out}: this folder is not empty and was not published by this command; name another one.")
+    unfinished = out.with_name(f".{out.name}.part")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    count = _fill(results, unfinished)
+    shutil.rmtree(out, ignore_errors=True)
+    unfinished.rename(out)
+    return count
+
+
+def _fill(results: Path, out: Path) -> int:
+    for entry in sorted(results.iterdir()):
+        if entry.name in LEFT_OUT or entry.name.startswith("."):
+            continue
+        if entry.is_dir():
+            shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*"))
+        else:
+            shutil.copyfile(entry, out / entry.name)
+    config = study.read_study(results).config
+    further = set((results / GATHERED).glob("*")) - {results / path for path in gathered_files(config)}
+    for path in sorted({*further, *(results / "data").rglob(MANIFEST)}):
+        target = out / path.relative_to(results)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    benchmarks.write(results, out)
+    count = pack(results / RUNS, out / RECORDS)
+    sums.write(out)
+    return count

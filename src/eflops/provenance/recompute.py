@@ -1,0 +1,71 @@
+"""Making gathered files, tables and figures again from the records alone, beside the results and not in them."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eflops.analysis.catalogue import products
+from eflops.analysis.catalogue.product import Product
+from eflops.analysis.gather import gather
+from eflops.analysis.source import Source
+from eflops.config import cells
+from eflops.config.models import Config
+from eflops.provenance.store import RUNS, Store
+
+if TYPE_CHECKING:
+    from eflops.analysis.figure import Figure
+    from eflops.analysis.table import Table
+
+GATHERED = "gathered"
+
+
+def context(config: Config) -> dict[str, Any]:
+    """What tables and figures must know of the config: how methods are called, and which train on pooled data."""
+    return {
+        "labels": {name: entry.label for name, entry in config.methods.items()},
+        "pooled": [name for name, entry in config.methods.items() if entry.pooled],
+    }
+
+
+def gathered_files(config: Config) -> list[str]:
+    """The files that are gathered from records, below a results folder."""
+    return [f"{GATHERED}/{plan.name}.{suffix}" for plan in cells.plans(config) for suffix in ("csv", "curves.csv")]
+
+
+@contextmanager
+def regathered(store: Store, config: Config, experiments: Iterable[str]) -> Iterator[Source]:
+    """A source whose gathered files are made anew from the records of these experiments; all else is linked."""
+    with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
+        view = Path(temporary)
+        made = set(gathered_files(config))
+        (view / GATHERED).mkdir()
+        for entry in [*store.folder.iterdir(), *(store.folder / GATHERED).glob("*")]:
+            path = entry.relative_to(store.folder).as_posix()
+            if path != GATHERED and path not in made:
+                (view / path).symlink_to(entry.resolve())
+        for name in experiments:
+            gather_again(store, config, name, view)
+        yield Source(view, context(config))
+
+
+def gather_again(store: Store, config: Config, experiment: str, view: Path) -> None:
+    """Gather the records of one experiment into the folder `view`."""
+    folder = view / GATHERED
+    plan = cells.plan(config, experiment).as_json()
+    out = folder / f"{experiment}.csv"
+    gather(plan, store.folder / RUNS / experiment, out, folder / f"{experiment}.curves.csv")
+
+
+def remake(product: Product, source: Source) -> "Table | Figure":
+    """A table or figure as the present code makes it."""
+    made: Table | Figure = import_module(product.module).make(source)
+    return made
+
+
+def find_product(config: Config, file: Path) -> Product | None:
+    """The table or figure that a file belongs to, by its name and folder."""
+    place = f"{file.parent.name}/{file.name}"
+    return next((product for product in products(config) if place in product.files), None)
