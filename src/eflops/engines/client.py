@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import numpy as np
-import torch
-from torch import Tensor
-
 from eflops.methods.base import Method, Payload, Work
 from eflops.models.base import Batches, Rows
-from eflops.rng import numpy_generator
+from eflops.noise import uniform
 
 Steps = int | Literal["epoch"]
 
@@ -38,15 +34,6 @@ def draw_batches(
     a_pass = -(-rows // batch_size)
     count = a_pass if steps == "epoch" else steps
     passes = -(-count // a_pass)
-    orders = np.stack([_orders(seed, round_, client, rows, passes) for seed in seeds])
+    orders = uniform(seeds, "batches", (round_, client), passes, rows).argsort(-1)
     starts = [(step // a_pass, step % a_pass * batch_size) for step in range(count)]
-    return Batches(count, tuple(_slice(orders, turn, start, batch_size) for turn, start in starts))
-
-
-def _orders(seed: int, round_: int, client: int, rows: int, passes: int) -> np.ndarray:
-    generator = numpy_generator(seed, "batches", round_, client)
-    return np.stack([generator.permutation(rows) for _ in range(passes)])
-
-
-def _slice(orders: np.ndarray, turn: int, start: int, batch_size: int) -> Tensor:
-    return torch.from_numpy(np.ascontiguousarray(orders[:, turn, start : start + batch_size]))
+    return Batches(count, tuple(orders[turn, :, start : start + batch_size] for turn, start in starts))

@@ -6,6 +6,7 @@ An engine is a `Transport`: it takes the server's message to the clients and bri
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +20,8 @@ from eflops.methods.cut import top
 from eflops.methods.tuning import SupportTuning
 from eflops.models.base import Rows
 from eflops.rng import numpy_generator
+
+CHUNK = 64
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class Server:
     def __init__(self, task: Task, bench: Bench, transport: Transport, evaluate_every: int, progress: Progress) -> None:
         self.task, self.bench, self.transport = task, bench, transport
         self.evaluate_every, self.progress = evaluate_every, progress
+        self.asked = max(1, math.floor(bench.client_fraction * len(bench.counts) + 1e-9))
 
     def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, Tally]:
         """The final sparse parameters [runs, width] and the tally."""
@@ -110,13 +114,10 @@ class Server:
     def _ask(self, seeds: Sequence[int], round_: int) -> Asked:
         """K = floor(fraction C) clients for each run, weighted by their rows or evenly."""
         counts = self.bench.counts
-        asked = max(1, math.floor(self.bench.client_fraction * len(counts) + 1e-9))
         size = counts if self.task.settings.weighting == "samples" else np.ones(len(counts))
         weights = np.zeros((len(seeds), len(counts)))
         for row, seed in zip(weights, seeds, strict=True):
-            chosen = slice(None)
-            if asked < len(counts):
-                chosen = numpy_generator(seed, "clients", round_).choice(len(counts), asked, replace=False)
+            chosen = sampled_clients(seed, round_, len(counts), self.asked)
             row[chosen] = size[chosen] / size[chosen].sum()
         return Asked(seeds, torch.from_numpy(weights).float())
 
@@ -155,7 +156,7 @@ class Server:
 
     def _count(self, traffic: dict[str, int], phase: Phase, download: Payload, uploads: list[Upload]) -> None:
         """Add a round's bytes for one run: every run asks the same number of clients in messages of the same shape."""
-        clients = max(1, math.floor(self.bench.client_fraction * len(self.bench.counts) + 1e-9))
+        clients = self.asked
         down = clients * _message_bytes(download, self.task.size)
         up = clients * _message_bytes(uploads[0].payload, self.task.size)
         traffic["down"] += down
@@ -166,6 +167,18 @@ class Server:
         )
         traffic["last_round"] = down + up
         traffic["messages"] += 2 * clients
+
+
+def sampled_clients(seed: int, round_: int, clients: int, asked: int) -> np.ndarray:
+    """The clients that a run asks in a round, in ascending order."""
+    chunk, turn = divmod(round_, CHUNK)
+    return np.sort(_client_orders(seed, chunk, clients)[turn, :asked])
+
+
+@lru_cache(maxsize=1024)
+def _client_orders(seed: int, chunk: int, clients: int) -> np.ndarray:
+    """Random orders of the clients for CHUNK rounds: making a generator costs more than drawing from it."""
+    return numpy_generator(seed, "clients", chunk).random((CHUNK, clients)).argsort(1)
 
 
 def _message_bytes(payload: Payload, size: int) -> int:

@@ -50,17 +50,11 @@ class Method:
         phi = self._recover(received.gates)
         temperature = settings.temperature * settings.temperature_decay**work.round
         entropy_slope = gates.KlGradient(self._prior(work.seeds, theta)) if temperature > 0 else None
-        draws = work.batches.steps * settings.samples
-        noise = uniform(work.seeds, "gates", (work.round, work.client), draws, theta.shape[1])
+        count = work.batches.steps * settings.samples
+        noise = uniform(work.seeds, "gates", (work.round, work.client), count, theta.shape[1])
         for step in range(work.batches.steps):
-            chosen = chosen_rows(work.batches, step)
-            theta_slope, phi_slope = torch.zeros_like(theta), torch.zeros_like(phi)
-            for sample in range(settings.samples):
-                logistic = gates.logistic_noise(noise[step * settings.samples + sample])
-                z, z_slope = gates.sample_with_slope(phi, logistic)
-                slope = clipped(self.task.model.gradient(theta * z, work.data, chosen), settings.clip)
-                theta_slope.addcmul_(slope, z, value=1 / settings.samples)
-                phi_slope.addcmul_(slope.mul_(theta), z_slope, value=1 / settings.samples)
+            draws = noise[step * settings.samples : (step + 1) * settings.samples]
+            theta_slope, phi_slope = self._slopes(theta, phi, draws, work, step)
             active, active_slope = gates.active_with_slope(phi)
             phi_slope.addcmul_(active_slope, lam[:, None])
             if entropy_slope is not None:
@@ -89,6 +83,18 @@ class Method:
     def effective(self, state: State) -> Tensor:
         """theta~ times the noise-free gate."""
         return state["theta"] * gates.deterministic(self._recover(state["gates"]), self.settings.gate)
+
+    def _slopes(self, theta: Tensor, phi: Tensor, draws: Tensor, work: Work, step: int) -> tuple[Tensor, Tensor]:
+        """The gradient of the loss by (theta~, phi), the mean over R samples of the gates."""
+        sums: tuple[Tensor, Tensor] | None = None
+        for draw in draws:
+            z, z_slope = gates.sample_with_slope(phi, gates.logistic_noise(draw))
+            slope = self.task.model.gradient(theta * z, work.data, chosen_rows(work.batches, step))
+            slope = clipped(slope, self.settings.clip)
+            parts = z.mul_(slope), z_slope.mul_(slope).mul_(theta)
+            sums = parts if sums is None else (sums[0].add_(parts[0]), sums[1].add_(parts[1]))
+        assert sums is not None
+        return sums if len(draws) == 1 else (sums[0].div_(len(draws)), sums[1].div_(len(draws)))
 
     def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
         """The top m of |theta~ z| with their gates; the other weights are dropped, their gates become their average."""

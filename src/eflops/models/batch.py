@@ -27,10 +27,10 @@ def product(rows: Tensor, matrix: Tensor) -> Tensor:
     count = rows.shape[0]
     if count == BLOCK:
         return rows @ matrix
-    blocks = -(-count // BLOCK)
-    full = rows.new_zeros(blocks * BLOCK, rows.shape[1])
-    full[:count] = rows
-    result = rows.new_empty(blocks * BLOCK, matrix.shape[1])
-    for start in range(0, blocks * BLOCK, BLOCK):
-        torch.mm(full[start : start + BLOCK], matrix, out=result[start : start + BLOCK])
+    result = rows.new_empty(-(-count // BLOCK) * BLOCK, matrix.shape[1])
+    for start in range(0, count, BLOCK):
+        block = rows[start : start + BLOCK]
+        if len(block) < BLOCK:
+            block = torch.cat([block, rows.new_zeros(BLOCK - len(block), rows.shape[1])])
+        torch.mm(block, matrix, out=result[start : start + BLOCK])
     return result[:count]
