@@ -130,7 +130,7 @@ class Cnn:
         into: Tensor,
         matrix_slopes: list[Tensor],
     ) -> None:
-        """One run's way back: write the slopes of dense layers and biases `into` [width], those of the matrices apart."""
+        """One run's way back: dense layers' and biases' slopes go `into` [width], those of the matrices apart."""
         slope = torch.softmax(forward.logits, 0).sub_(one_hot(labels, self.classes).T).div_(len(labels))
         for stage, entered in zip(self.stages[:1:-1], forward.dense[-2::-1], strict=True):
             torch.mm(slope, entered.T, out=_matrix(into, stage))

@@ -57,8 +57,8 @@ def cnn_stages(shape: tuple[int, ...], classes: int) -> tuple[Stage, ...]:
         sides = [side - KERNEL + 1 for side in sides]
         if any(side < POOL or side % POOL for side in sides):
             raise UserError(
-                f"the cnn cannot take images of {shape[1]} x {shape[2]} pixels: after each {KERNEL} x {KERNEL} convolution"
-                f" both sides must be even and at least {POOL}, as for 28 x 28 pixels"
+                f"the cnn cannot take images of {shape[1]} x {shape[2]} pixels: after each {KERNEL} x {KERNEL}"
+                f" convolution both sides must be even and at least {POOL}, as for 28 x 28 pixels"
             )
         add(f"conv{index}", units, sources, KERNEL**2, prod(sides))
         sides, sources = [side // POOL for side in sides], units

@@ -12,6 +12,7 @@ The rule:
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,12 +20,12 @@ from eflops.models.network import Stage
 
 
 def count(stages: Sequence[Stage], kept: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:
-    """Operations of one prediction by stage, and removed units by hidden stage, of a network that keeps `kept` [size]."""
-    links = [_weights(stage, kept).sum(2) for stage in stages]
+    """Operations of one prediction by stage, and units removed by hidden stage; `kept` [size] masks the parameters."""
+    links = [kept[stage.weights].reshape(stage.units, stage.sources, stage.taps).sum(2) for stage in stages]
     alive = living_units([link > 0 for link in links])
     operations = {
         stage.name: stage.positions * int(link[np.ix_(after, before)].sum())
-        for stage, link, before, after in zip(stages, links, alive, alive[1:], strict=True)
+        for stage, link, (before, after) in zip(stages, links, pairwise(alive), strict=True)
     }
     removed = {stage.name: int((~units).sum()) for stage, units in zip(stages[:-1], alive[1:-1], strict=True)}
     return operations, removed
@@ -46,8 +47,3 @@ def living_units(linked: Sequence[np.ndarray]) -> list[np.ndarray]:
             changed |= bool((left != alive[layer]).any())
             alive[layer] = left
     return alive
-
-
-def _weights(stage: Stage, kept: np.ndarray) -> np.ndarray:
-    """The mask [units, sources, taps] of a stage's kept weights."""
-    return kept[stage.weights].reshape(stage.units, stage.sources, stage.taps)

@@ -1,8 +1,8 @@
 """A convolution followed by 2 x 2 max pooling, as one matrix product a pass.
 
 The four outputs that are pooled together, the phases, need a patch of 6 x 6 pixels between them. So one product of the
-patches with the weights at four shifts gives all phases at once. That is 1.44 times the arithmetic of a convolution, but
-on matrices that a processor multiplies several times as fast, and pooling is a maximum of four whole tensors.
+patches with the weights at four shifts gives all phases at once. That is 1.44 times the arithmetic of a convolution,
+but on matrices that a processor multiplies several times as fast, and pooling is a maximum of four whole tensors.
 
 Images are stored in blocks, [channels, 2, 2, height / 2, width / 2, n]: the parity of row and column comes first, so
 that a patch is 3 x 3 neighbours in the last axes, and n, the images, come last, so that copies move runs of numbers.
