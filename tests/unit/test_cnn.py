@@ -1,0 +1,162 @@
+"""The CNN against autograd, finite differences and itself in other company."""
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from eflops.models.base import Rows
+from eflops.models.batch import padded
+from eflops.models.cnn import CHUNK, Cnn, build
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def model() -> Cnn:
+    return build((1, 28, 28), {"classes": 10})
+
+
+def images(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Mostly black pictures, as digits are, so that pooling meets ties."""
+    generator = np.random.default_rng(seed)
+    x = generator.random((count, 1, 28, 28), np.float32) * (generator.random((count, 1, 28, 28)) < 0.2)
+    return x.astype(np.float32), generator.integers(0, 10, count)
+
+
+def torch_logits(model: Cnn, theta: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    """The same network, written with PyTorch's own layers."""
+    conv1, conv2, *dense = model.stages
+    for stage in (conv1, conv2):
+        kernel = theta[stage.weights].view(stage.units, stage.sources, 5, 5)
+        x = functional.max_pool2d(functional.relu(functional.conv2d(x, kernel, theta[stage.biases])), 2)
+    x = x.flatten(1)
+    for stage in dense:
+        x = functional.linear(x, theta[stage.weights].view(stage.units, -1), theta[stage.biases])
+        x = x if stage is dense[-1] else functional.relu(x)
+    return x
+
+
+def autograd(model: Cnn, theta: torch.Tensor, x: np.ndarray, y: np.ndarray) -> torch.Tensor:
+    with torch.enable_grad():
+        leaf = theta.detach().clone().requires_grad_(True)
+        logits = torch_logits(model, leaf, torch.from_numpy(x).to(theta.dtype))
+        functional.cross_entropy(logits, torch.from_numpy(y)).backward()
+    assert leaf.grad is not None
+    return leaf.grad
+
+
+def test_it_has_the_papers_44426_parameters_in_five_layers(model):
+    assert model.size == 44_426
+    assert [layer.name for layer in model.layers] == ["conv1", "conv2", "dense1", "dense2", "dense3"]
+    assert [layer.stop - layer.start for layer in model.layers] == [156, 2416, 30_840, 10_164, 850]
+    assert model.initial(0).shape == (padded(44_426),)
+
+
+def test_first_weights_are_pytorchs_default_and_follow_from_the_seed(model):
+    theta = model.initial(3)
+    assert torch.equal(theta, model.initial(3))
+    assert not torch.equal(theta, model.initial(4))
+    assert (theta[model.size :] == 0).all()
+    for stage in model.stages:
+        bound = (stage.sources * stage.taps) ** -0.5
+        part = theta[stage.start : stage.stop] / bound
+        assert part.abs().max() <= 1
+        assert part.std().item() == pytest.approx(3**-0.5, rel=0.15)
+
+
+def test_gradients_of_mini_batches_are_those_of_autograd(model):
+    x, y = images(80)
+    theta = torch.stack([model.initial(seed) for seed in range(3)])
+    chosen = torch.stack([torch.randperm(80, generator=torch.Generator().manual_seed(seed))[:32] for seed in range(3)])
+    gradient = model.gradient(theta, model.rows(x, y), chosen)
+    for run in range(3):
+        expected = autograd(model, theta[run], x[chosen[run]], y[chosen[run]])
+        assert (gradient[run] - expected).abs().max() <= 1e-5 * expected.abs().max()
+    assert (gradient[:, model.size :] == 0).all()
+
+
+def test_without_a_choice_the_gradient_is_over_all_rows(model):
+    x, y = images(13, seed=1)
+    theta = model.initial(0)[None]
+    everything = torch.arange(13)[None]
+    data = model.rows(x, y)
+    assert torch.equal(model.gradient(theta, data, None), model.gradient(theta, data, everything))
+
+
+def test_gradients_are_those_of_finite_differences_in_double_precision(model):
+    x, y = images(6, seed=2)
+    theta = model.initial(1).double()[None]
+    rows = model.rows(x, y)
+    data = Rows(rows.x.double(), rows.y)
+    gradient = model.gradient(theta, data, None)[0]
+    for layer in model.layers:
+        for index in (layer.start, (layer.start + layer.stop) // 2, layer.stop - 1):
+            step = torch.zeros_like(theta)
+            step[0, index] = 1e-6
+            up, down = (model.measure(theta + sign * step, data)["cross_entropy"][0] for sign in (1, -1))
+            assert gradient[index].item() == pytest.approx(((up - down) / 2e-6).item(), rel=1e-5, abs=1e-8)
+
+
+def test_a_network_whose_weights_are_all_equal_shares_ties_like_a_valid_subgradient(model):
+    """Every pooled phase is equal then; counting the slope once for each would give four times the truth."""
+    x, y = images(5, seed=3)
+    theta = torch.full((1, padded(model.size)), 0.01)
+    theta[:, model.size :] = 0
+    x[:], y[:] = x.mean(), 0
+    gradient = model.gradient(theta, model.rows(x, y), None)[0]
+    expected = autograd(model, theta[0], x, y)
+    assert expected[model.stages[0].weights].abs().min() > 0
+    torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-7)
+
+
+def test_metrics_are_those_of_pytorchs_layers_across_chunks(model):
+    x, y = images(2 * CHUNK + 7, seed=4)
+    theta = torch.stack([model.initial(seed) for seed in range(2)])
+    metrics = model.measure(theta, model.rows(x, y))
+    for run in range(2):
+        logits = torch_logits(model, theta[run], torch.from_numpy(x))
+        expected = functional.cross_entropy(logits, torch.from_numpy(y)).item()
+        assert metrics["cross_entropy"][run].item() == pytest.approx(expected, rel=1e-5)
+        accuracy = (logits.argmax(1) == torch.from_numpy(y)).double().mean().item()
+        assert metrics["accuracy"][run].item() == pytest.approx(accuracy)
+
+
+def test_a_runs_bits_do_not_depend_on_the_runs_beside_it(model):
+    x, y = images(60, seed=5)
+    data = model.rows(x, y)
+    theta = torch.stack([model.initial(seed) for seed in range(6)])
+    chosen = torch.stack([torch.randperm(60, generator=torch.Generator().manual_seed(seed))[:21] for seed in range(6)])
+    together = model.gradient(theta, data, chosen)
+    measured = model.measure(theta, data)
+    for runs in ([4], [5, 4], [0, 4, 2]):
+        rows = torch.tensor(runs)
+        place = runs.index(4)
+        assert torch.equal(model.gradient(theta[rows], data, chosen[rows])[place], together[4])
+        assert model.measure(theta[rows], data)["cross_entropy"][place] == measured["cross_entropy"][4]
+
+
+def test_a_few_steps_of_descent_learn_the_pictures(model):
+    x, y = images(40, seed=6)
+    data = model.rows(x, y)
+    theta = model.initial(0)[None]
+    before = model.measure(theta, data)["cross_entropy"].item()
+    for _ in range(30):
+        theta = theta - 0.1 * model.gradient(theta, data, None)
+    assert model.measure(theta, data)["cross_entropy"].item() < before
+
+
+def test_operations_are_counted_by_layer_with_dead_units_removed(model):
+    kept = np.ones(model.size, bool)
+    kept[: model.stages[0].weights.stop] = False
+    kept[:25] = True  # one channel of the first convolution is left
+    counted = model.macs(kept)
+    assert counted.operations["conv1"] == 25 * 576
+    assert counted.operations["conv2"] == 25 * 16 * 64
+    assert counted.dead_units["conv1"] == 5
