@@ -3,7 +3,10 @@
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from eflops.provenance.address import Address
 
 RESULTS = Path("results")
 
@@ -20,12 +23,54 @@ def add(commands: Any) -> None:
     publish.add_argument("--out", type=Path, default=RESULTS / "published")
     publish.set_defaults(run=_publish)
 
+    explain = commands.add_parser("explain", help="say where a number comes from: formula, runs, data, code")
+    _add_address(explain)
+    form = explain.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="as JSON")
+    form.add_argument("--prov", action="store_true", help="as W3C PROV-JSON")
+    explain.set_defaults(run=_explain)
+
     audit = commands.add_parser("audit", help="check every record, data file, table and figure of a results folder")
     audit.add_argument("results", type=Path, nargs="?", default=RESULTS)
     audit.add_argument("--config", type=Path, nargs="+", default=[], help="config files instead of the recorded study")
     audit.add_argument("--pictures", action="store_true", help="also draw every figure again and compare its bytes")
     audit.add_argument("--allow-stale", action="store_true", help="do not fail over records that older code made")
     audit.set_defaults(run=_audit)
+
+
+def _add_address(parser: argparse.ArgumentParser) -> None:
+    """Arguments that name a number."""
+    parser.add_argument("file", type=Path, help="a table, a figure or the scorecard")
+    parser.add_argument("--row", action="append", default=[], help="value of a key, or key=value; may be repeated")
+    parser.add_argument("--column", help="a column, or the method of a column")
+    parser.add_argument("--series", action="append", default=[], help="the series of a figure, such as the method")
+    parser.add_argument("--x", action="append", default=[], help="where on the x axis")
+    parser.add_argument("--line", help="a line of the scorecard, by its id")
+    parser.add_argument("--results", type=Path, help="the results folder, where the file does not lie in one")
+    parser.add_argument("--config", type=Path, nargs="+", default=[], help="config files instead of the recorded study")
+
+
+def _address(parsed: argparse.Namespace) -> "Address":
+    from eflops.provenance.address import Address
+
+    return Address(parsed.file, (*parsed.row, *parsed.series, *parsed.x), parsed.column)
+
+
+def _explain(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.explain import as_json, as_text
+    from eflops.provenance.prov import as_prov
+    from eflops.provenance.resolve import gather_evidence, results_of
+    from eflops.provenance.store import opened
+
+    folder = results_of(parsed.file, parsed.results)
+    with opened(folder) as store:
+        evidence = gather_evidence(store, tuple(parsed.config), _address(parsed), parsed.line)
+    if parsed.prov:
+        print(json.dumps(as_prov(evidence), indent=1))
+    elif parsed.json:
+        print(json.dumps(as_json(evidence, str(folder)), indent=1))
+    else:
+        print(as_text(evidence, str(folder)))
 
 
 def _study(parsed: argparse.Namespace) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from eflops.provenance.again import train_command
+from eflops.provenance.again import train_commands
 from eflops.record import Record
 
 INDENT = "  "
@@ -17,7 +17,7 @@ def describe(record: Record) -> str:
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + train_command(record)],
+        ["Make it again", *(INDENT + command for command in train_commands([record]))],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 

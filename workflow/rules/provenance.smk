@@ -1,0 +1,20 @@
+# What the results were made with: the checked config and the hash of every module.
+
+
+rule study:
+    output:
+        f"{RESULTS}/study.json",
+    log:
+        f"{RESULTS}/logs/study.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/study.tsv"
+    params:
+        config=json.dumps(STUDY.model_dump(mode="json")),
+        code=lambda wildcards: combined(present_code(STUDY)),
+    resources:
+        mem_mb=200,
+        runtime=2,
+    message:
+        "Write down the config and the code"
+    shell:
+        PYTHON + " study --config {params.config:q} --out {output:q} > {log:q} 2>&1"
