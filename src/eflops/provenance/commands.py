@@ -30,6 +30,14 @@ def add(commands: Any) -> None:
     form.add_argument("--prov", action="store_true", help="as W3C PROV-JSON")
     explain.set_defaults(run=_explain)
 
+    verify = commands.add_parser("verify", help="train runs behind a number again and compare")
+    _add_address(verify)
+    count = verify.add_mutually_exclusive_group()
+    count.add_argument("--runs", type=int, default=1, help="how many of the runs to train again")
+    count.add_argument("--all", action="store_true", help="train all of them again")
+    verify.add_argument("--seed", type=int, default=0, help="which runs are chosen")
+    verify.set_defaults(run=_verify)
+
     audit = commands.add_parser("audit", help="check every record, data file, table and figure of a results folder")
     audit.add_argument("results", type=Path, nargs="?", default=RESULTS)
     audit.add_argument("--config", type=Path, nargs="+", default=[], help="config files instead of the recorded study")
@@ -71,6 +79,22 @@ def _explain(parsed: argparse.Namespace) -> None:
         print(json.dumps(as_json(evidence, str(folder)), indent=1))
     else:
         print(as_text(evidence, str(folder)))
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    from eflops.provenance.explain import headline, remade
+    from eflops.provenance.resolve import gather_evidence, results_of
+    from eflops.provenance.store import opened
+    from eflops.provenance.verify import passed, sample, verify
+
+    with opened(results_of(parsed.file, parsed.results)) as store:
+        evidence = gather_evidence(store, tuple(parsed.config), _address(parsed), parsed.line)
+        print(headline(evidence))
+        chosen = sample(evidence.runs, None if parsed.all else parsed.runs, parsed.seed)
+        print(f"{len(chosen)} of the {len(evidence.runs)} runs behind it, trained again:", flush=True)
+        verified = verify(store, chosen, lambda each: print(f"  {each}", flush=True))
+    print(f"The number made again from the records: {remade(evidence)}")
+    return int(not passed(evidence, verified))
 
 
 def _study(parsed: argparse.Namespace) -> None:

@@ -18,7 +18,7 @@ WIDTH = 116
 def as_text(evidence: Evidence, results: str) -> str:
     """The number, its formula, its runs, and what the runs were made from."""
     parts = [
-        [f"{evidence.place}: {evidence.words} = {number(plain(evidence.value))}"],
+        [headline(evidence)],
         ["How it comes about", *_paragraphs(_making(evidence))],
         [f"Runs ({len(evidence.runs)})", *_run_table(evidence)],
         *_facts(evidence.runs),
@@ -54,6 +54,16 @@ def as_json(evidence: Evidence, results: str) -> dict[str, Any]:
     }
 
 
+def headline(evidence: Evidence) -> str:
+    """The number and where it stands."""
+    return f"{evidence.place}: {evidence.words} = {number(plain(evidence.value))}"
+
+
+def remade(evidence: Evidence) -> str:
+    """The number made again from the records, and whether it is the same."""
+    return f"{number(plain(evidence.remade))}, {'the same' if evidence.agrees else 'NOT THE SAME'}"
+
+
 def facts(run: BehindRun) -> dict[str, Any]:
     """What a run was made from and on."""
     origin, spent = run.record.origin, run.record.circumstances
@@ -87,11 +97,10 @@ def plain(value: Any) -> Any:
 
 def _making(evidence: Evidence) -> dict[str, str]:
     diverged = sum(run.record.result.status == "diverged" for run in evidence.runs)
-    verdict = "the same" if evidence.agrees else "NOT THE SAME"
     return {
         "formula": evidence.formula,
         "n": f"{len(evidence.runs)} runs, of which {diverged} diverged",
-        "from the records": f"{number(plain(evidence.remade))}: {verdict}",
+        "from the records": remade(evidence),
     }
 
 
