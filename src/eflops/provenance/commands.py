@@ -45,6 +45,15 @@ def add(commands: Any) -> None:
     audit.add_argument("--allow-stale", action="store_true", help="do not fail over records that older code made")
     audit.set_defaults(run=_audit)
 
+    diff = commands.add_parser("diff", help="say what moved between two results folders or two commits")
+    diff.add_argument("before", help="a results folder, or a commit that tracks published results")
+    diff.add_argument("after", help="the same")
+    diff.add_argument("--alpha", type=float, default=0.05, help="level of the conclusions of paired tests")
+    diff.add_argument("--limit", type=int, default=20, help="lines of a kind that are printed")
+    diff.add_argument("--json", action="store_true", help="as JSON")
+    diff.add_argument("--figure", type=Path, help="also draw the moves (.svg, .pdf or .png)")
+    diff.set_defaults(run=_diff)
+
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
     """Arguments that name a number."""
@@ -108,6 +117,18 @@ def _publish(parsed: argparse.Namespace) -> None:
 
     count = publish(parsed.results, parsed.out)
     print(f"Published {count} records with their tables and figures in {parsed.out}.")
+
+
+def _diff(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.diff import diff
+    from eflops.provenance.diff_show import as_text, draw
+    from eflops.provenance.sides import side
+
+    with side(parsed.before) as before, side(parsed.after) as after:
+        difference = diff(before, after, parsed.alpha)
+    if parsed.figure:
+        draw(difference, f"{parsed.before} to {parsed.after}").write(parsed.figure)
+    print(json.dumps(difference.as_json(), indent=1) if parsed.json else as_text(difference, parsed.limit))
 
 
 def _audit(parsed: argparse.Namespace) -> int:
