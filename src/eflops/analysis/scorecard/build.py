@@ -10,7 +10,7 @@ from eflops.analysis import claims
 from eflops.analysis.scorecard import table1, table2, ttest
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import Line
-from eflops.analysis.scorecard.verdict import RULE, Verdict, unjudged
+from eflops.analysis.scorecard.verdict import RULE, Judgement, Verdict, unjudged
 from eflops.errors import UserError
 
 CLAIMS = "Claims"
@@ -24,6 +24,10 @@ class Scorecard:
     lines: tuple[Line, ...]
     uncertainty: str
     labels: dict[str, str]
+
+    def line(self, name: str) -> Line:
+        """The line with this id."""
+        return next(line for line in self.lines if line.id == name)
 
     def section(self, name: str) -> list[Line]:
         """The lines of a section, in the paper's order."""
@@ -70,13 +74,17 @@ def count(lines: Iterable[Line]) -> dict[str, int]:
     return {str(verdict): found[verdict] for verdict in Verdict}
 
 
+def judge_claim(claim: str, evidence: Evidence) -> Judgement:
+    """The judgement of a claim; not judged where something that it needs is missing."""
+    try:
+        return claims.judge(claim, evidence)
+    except UserError as lack:
+        return unjudged(str(lack))
+
+
 def _claim_lines(evidence: Evidence) -> Iterator[Line]:
     for claim, text in evidence.paper.claims.items():
-        try:
-            judgement = claims.judge(claim, evidence)
-        except UserError as lack:
-            judgement = unjudged(str(lack))
-        yield Line(f"claim/{claim}", CLAIMS, claim, "", text, judgement)
+        yield Line(f"claim/{claim}", CLAIMS, claim, "", text, judge_claim(claim, evidence))
 
 
 def _uncertainty(evidence: Evidence, lines: Iterable[Line]) -> str:

@@ -1,7 +1,7 @@
 """What verdicts rest on: the runs of the experiments at hand, and whether they can be held against the paper's."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -26,6 +26,7 @@ class Evidence:
     experiments: frozenset[str]
     tables: frozenset[str]
     paper: Paper
+    _read: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
     def label(self, method: str) -> str:
         """What a method is called in print."""
@@ -34,7 +35,7 @@ class Evidence:
     def found(self, experiment: str) -> pd.DataFrame:
         """All runs of an experiment, whatever their number and size; no row where it was not run."""
         if experiment in self.experiments:
-            return self.source.runs(experiment)
+            return self._once(f"gathered/{experiment}", lambda: self.source.runs(experiment))
         return pd.DataFrame(columns=IDENTITY)
 
     def obstacle(
@@ -78,7 +79,13 @@ class Evidence:
         """A table that was made, as plain numbers."""
         if name not in self.tables:
             raise Missing(f"The table {name} was not made.")
-        return pd.read_csv(self.source.results / "tables" / f"{name}.csv", float_precision="round_trip")
+        return self._once(f"tables/{name}", lambda: pd.read_csv(self.source.results / "tables" / f"{name}.csv"))
+
+    def _once(self, name: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        """A file as read the first time; many judges look at the same one."""
+        if name not in self._read:
+            self._read[name] = read()
+        return self._read[name]
 
 
 def at_ratios(runs: pd.DataFrame, ratios: Sequence[float]) -> pd.DataFrame:

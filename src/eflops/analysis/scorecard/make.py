@@ -19,8 +19,7 @@ def scorecard(
     results: Path, targets: Path, context: dict[str, Any], experiments: Iterable[str], tables: Iterable[str]
 ) -> Scorecard:
     """The scorecard of a results folder, of which the named experiments and tables count."""
-    evidence = Evidence(Source(results, context), frozenset(experiments), frozenset(tables), read_paper(targets))
-    return build(evidence)
+    return build(Evidence(Source(results, context), frozenset(experiments), frozenset(tables), read_paper(targets)))
 
 
 def write(card: Scorecard, path: Path) -> None:
