@@ -1,6 +1,7 @@
 """Commands of the analysis, besides gathering, tables and figures."""
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,19 @@ def add(commands: Any) -> None:
     gathering.add_argument("--out", type=Path, required=True)
     gathering.set_defaults(run=_gather_references)
 
+    tuning = commands.add_parser("rank", help="rank a search's trials and choose (a job of the workflow)")
+    tuning.add_argument("runs", type=Path)
+    tuning.add_argument("--metric", required=True)
+    tuning.add_argument("--searched", type=json.loads, required=True)
+    tuning.add_argument("--out", type=Path, required=True)
+    tuning.add_argument("--chosen", type=Path, required=True)
+    tuning.set_defaults(run=_rank)
+
+    adopting = commands.add_parser("adopt", help="write the settings that a search chose into the config file")
+    adopting.add_argument("chosen", type=Path, nargs="+", help="results/tuning/<data set>.json")
+    adopting.add_argument("--config", type=Path, default=Path("config.yaml"))
+    adopting.set_defaults(run=_adopt)
+
     scorecard.add(commands)
 
 
@@ -32,3 +46,18 @@ def _gather_references(parsed: argparse.Namespace) -> None:
     from eflops.analysis.references import gather
 
     gather(parsed.references, parsed.out)
+
+
+def _rank(parsed: argparse.Namespace) -> None:
+    from eflops.analysis.tuning import write
+
+    write(parsed.runs, parsed.metric, parsed.searched, parsed.out, parsed.chosen)
+
+
+def _adopt(parsed: argparse.Namespace) -> None:
+    from eflops.analysis.tuning import adopt
+    from eflops.files import read_json
+
+    for path in parsed.chosen:
+        adopt(parsed.config, path.stem, read_json(path))
+        print(f"{parsed.config}: took over the choice of {path}")

@@ -41,14 +41,14 @@ def check(raw: Mapping[str, Any]) -> Config:
         raise ConfigError(sentences(error, raw)) from None
     mistakes = [*_method_mistakes(config), *_experiment_mistakes(config), *_search_mistakes(config)]
     if mistakes:
-        raise ConfigError(dict.fromkeys(mistakes))
+        raise ConfigError({mistake.split(": ")[0]: mistake for mistake in reversed(mistakes)}.values())
     return config
 
 
 def resolve(config: Config, method: str, dataset: str, *changes: Mapping[str, Any]) -> TrainingSettings:
     """The settings of a method on a data set: its own, those for the data set, then `changes` in order."""
     entry = config.methods[method]
-    values = {**entry.settings, **entry.on.get(dataset, {})}
+    values = {**entry.settings, **entry.per_dataset.get(dataset, {})}
     for change in changes:
         values.update(change)
     return settings_class(entry.method).model_validate(values)
@@ -72,11 +72,12 @@ def _method_mistakes(config: Config) -> Iterator[str]:
             found = False
         if not found:
             yield f"methods.{name}.method: there is no module {module}; name a method of eflops.methods or 'module:Class'."
+            continue
         yield from _settings_mistakes(config, name, entry.settings, f"methods.{name}.settings")
-        for dataset, values in entry.on.items():
+        for dataset, values in entry.per_dataset.items():
             if dataset not in config.datasets:
-                yield unknown(f"methods.{name}.on", dataset, config.datasets)
-            yield from _settings_mistakes(config, name, values, f"methods.{name}.on.{dataset}")
+                yield unknown(f"methods.{name}.per_dataset", dataset, config.datasets)
+            yield from _settings_mistakes(config, name, values, f"methods.{name}.per_dataset.{dataset}")
 
 
 def _names_mistakes(config: Config, entry: Experiment | Search, place: str) -> Iterator[str]:

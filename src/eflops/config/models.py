@@ -86,7 +86,7 @@ class Method(Strict):
     pooled: bool = Field(False, description="train centrally: one client that holds everything")
     options: dict[str, Value] = Field({}, description="keyword arguments of a method of one's own")
     settings: dict[str, Value] = {}
-    on: dict[str, dict[str, Value]] = Field({}, description="settings that differ on one data set")
+    per_dataset: dict[str, dict[str, Value]] = Field({}, description="settings that differ on one data set")
 
 
 class Experiment(Strict):

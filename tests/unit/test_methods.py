@@ -1,0 +1,193 @@
+"""Every method passes the same battery."""
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from conftest import METHODS, train_runs
+
+from eflops import wire
+from eflops.config.settings import GatedSettings, TrainingSettings
+from eflops.data.federation import Federation
+from eflops.methods.base import Payload, Task, Upload, average
+from eflops.methods.cut import CutSchedule, top
+from eflops.methods.eflops import Method
+from eflops.models.base import Layer
+from eflops.models.linear import Linear
+
+EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+@EVERY
+@pytest.mark.parametrize("model", ["linear", "softmax"])
+@pytest.mark.parametrize("batch_size", [None, 4])
+def test_a_runs_bits_do_not_depend_on_the_runs_beside_it(
+    name: str, model: str, batch_size: int | None, synthetic: Federation, golub: Federation
+) -> None:
+    federation = synthetic if model == "linear" else golub
+    settings = {"batch_size": batch_size, "rounds": 6, "tune_rounds": 2}
+    together, tally = train_runs(federation, model, name, range(30), **settings)
+    for seeds in ([7], [11, 7], [29, *range(10)]):
+        theta, other = train_runs(federation, model, name, seeds, **settings)
+        for row, seed in enumerate(seeds):
+            assert torch.equal(theta[row], together[seed])
+            for point, expected in zip(other.curve, tally.curve, strict=True):
+                assert all(torch.equal(point[metric][row], expected[metric][seed]) for metric in expected)
+
+
+@EVERY
+def test_the_final_model_keeps_exactly_the_target(name: str, synthetic: Federation) -> None:
+    theta, _ = train_runs(synthetic, "linear", name, range(3))
+    assert (theta != 0).sum(1).tolist() == [10, 10, 10]
+
+
+@EVERY
+def test_training_finds_more_of_the_truth_than_chance(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic, "linear", name, range(3), rounds=60, local_steps=3)
+    assert tally.curve[-1]["support_recovery"].mean() > 0.5
+    assert tally.curve[-1]["r2"].mean() > 0.3
+
+
+@EVERY
+def test_pooled_training_is_a_federation_of_one(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic.pooled(), "linear", name, [0], rounds=60, local_steps=3)
+    assert tally.curve[-1]["support_recovery"].item() > 0.6
+    assert tally.traffic["training"]["messages"] == 2 * 60
+
+
+@EVERY
+def test_a_diverged_run_is_noted_and_leaves_the_others_alone(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic, "linear", name, range(4), rate=1e6, rounds=30)
+    assert set(tally.diverged) == {0, 1, 2, 3}
+    assert all(0 < round_ <= 30 for round_ in tally.diverged.values())
+
+
+@EVERY
+def test_clipping_keeps_a_wild_rate_from_diverging(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic, "linear", name, range(2), rate=50.0, clip=0.01)
+    assert not tally.diverged
+
+
+@EVERY
+@pytest.mark.parametrize("weighting", ["samples", "uniform"])
+def test_weights_of_the_asked_clients_add_up_to_one(name: str, weighting: str, synthetic: Federation) -> None:
+    theta, _ = train_runs(synthetic, "linear", name, [0], weighting=weighting)
+    assert theta.isfinite().all()
+
+
+@EVERY
+def test_the_curve_ends_with_the_last_round_of_each_phase(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic, "linear", name, [0])
+    assert tally.marks == [
+        *[("training", round_) for round_ in (1, 4, 7, 10, 12)],
+        *[("tuning", round_) for round_ in (13, 15)],
+    ]
+
+
+def test_entropy_changes_the_run_and_zero_temperature_is_flops(synthetic: Federation) -> None:
+    plain, _ = train_runs(synthetic, "linear", "flops", [0])
+    zero, _ = train_runs(synthetic, "linear", "eflops", [0], temperature=0.0)
+    warm, _ = train_runs(synthetic, "linear", "eflops", [0], temperature=1.0)
+    decayed, _ = train_runs(synthetic, "linear", "eflops", [0], temperature=1.0, temperature_decay=0.5)
+    assert torch.equal(plain, zero)
+    assert not torch.equal(plain, warm)
+    assert not torch.equal(warm, decayed)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"gate_recovery": "paper"},
+        {"gate": "louizos"},
+        {"prior": "init"},
+        {"samples": 2},
+        {"sparse_upload": False},
+        {"phi_limit": 0.1},
+        {"multiplier_rate": 5.0},
+        {"rho_init": 0.2},
+    ],
+    ids=lambda change: ",".join(change),
+)
+def test_every_gate_setting_has_an_effect(change: dict[str, Any], synthetic: Federation) -> None:
+    plain, plain_tally = train_runs(synthetic, "linear", "eflops", [0], temperature=0.5, prune_from=0.0)
+    other, tally = train_runs(synthetic, "linear", "eflops", [0], temperature=0.5, prune_from=0.0, **change)
+    assert not torch.equal(plain, other) or tally.curve[0]["r2"] != plain_tally.curve[0]["r2"]
+
+
+def test_the_cut_keeps_the_largest_and_never_the_padding() -> None:
+    layers = (Layer("a", 0, 3), Layer("b", 3, 5))
+    magnitude = torch.tensor([[5.0, 4.0, 3.0, 1.0, 2.0, 9.0, 9.0, 9.0]])
+    assert top(magnitude, 2, layers).nonzero()[:, 1].tolist() == [0, 1]
+    assert top(magnitude, 9, layers).sum() == 5
+    assert top(magnitude, 3, layers, floor=0.5).nonzero()[:, 1].tolist() == [0, 1, 4]
+
+
+def test_the_schedule_is_dense_before_the_prune_start_and_can_shrink() -> None:
+    constant = CutSchedule(TrainingSettings(rounds=10, prune_from=0.5), 100, 5)
+    assert [constant.keep(round_) for round_ in (0, 4, 5, 9)] == [None, None, 5, 5]
+    shrinking = CutSchedule(TrainingSettings(rounds=10, prune_from=0.5, keep_schedule="shrinking"), 100, 5)
+    kept = [shrinking.keep(round_) for round_ in range(10)]
+    assert kept == sorted(kept, reverse=True)
+    assert kept[0] < 100
+    assert kept[5:] == [5] * 5
+
+
+def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> None:
+    task = Task(Linear(64), 1, GatedSettings(prune_from=1.0, rounds=4))
+    method = Method(task)
+    state = method.start([0])
+    values, z = torch.full((1, 64), 2.0), torch.full((1, 64), 0.25)
+    other, high = torch.full((1, 64), 4.0), torch.full((1, 64), 0.75)
+    uploads = [
+        Upload(torch.tensor([0]), torch.tensor([0.5]), Payload(values, None, z, None, torch.tensor([1.0]))),
+        Upload(torch.tensor([0]), torch.tensor([0.5]), Payload(other, None, high, None, torch.tensor([3.0]))),
+    ]
+    new = method.aggregate(state, uploads, 0)
+    assert torch.allclose(new["gates"], torch.tensor(0.5))
+    assert torch.allclose(new["theta"], torch.tensor((2.0 * 0.25 + 4.0 * 0.75) / 2 / 0.5))
+    assert new["multiplier"].item() == 2.0
+
+
+def test_the_multiplier_rises_while_too_many_gates_are_active_and_restarts_at_zero() -> None:
+    method = Method(Task(Linear(64), 32, GatedSettings(multiplier_rate=0.64)))
+    lam = torch.tensor([0.5, 0.5])
+    active = torch.stack([torch.full((64,), 0.75), torch.full((64,), 0.25)])
+    assert method._ascend(lam, active).tolist() == pytest.approx([0.5 + 0.01 * 16, 0.0])
+
+
+def test_gates_off_the_support_travel_as_their_average() -> None:
+    method = Method(Task(Linear(4), 1, GatedSettings(prune_from=0.0)))
+    theta, z = torch.zeros(1, 64), torch.zeros(1, 64)
+    theta[0, :4], z[0, :4] = torch.tensor([1.0, 9.0, 1.0, 1.0]), torch.tensor([0.3, 0.9, 0.6, 0.0])
+    sent = method._message(theta, z, torch.zeros(1), 0, True)
+    assert sent.values[0, :4].tolist() == [0.0, 9.0, 0.0, 0.0]
+    assert sent.tail is not None and sent.tail.item() == pytest.approx(0.3)
+    assert sent.gates is not None and sent.gates[0, :4].tolist() == pytest.approx([0.3, 0.9, 0.3, 0.3])
+
+
+def test_answers_are_added_up_with_their_weights() -> None:
+    uploads = [
+        Upload(torch.tensor([0, 1]), torch.tensor([0.25, 1.0]), Payload(torch.tensor([[4.0], [3.0]]))),
+        Upload(torch.tensor([0]), torch.tensor([0.75]), Payload(torch.tensor([[8.0]]))),
+    ]
+    assert average(uploads, lambda payload: payload.values, torch.zeros(2, 1)).flatten().tolist() == [7.0, 3.0]
+
+
+@EVERY
+def test_traffic_is_the_size_of_the_messages_really_sent(name: str, synthetic: Federation) -> None:
+    _, tally = train_runs(synthetic, "linear", name, [0], prune_from=0.5)
+    dense, sparse = wire.encoded_size(100, 100, dense=True), wire.encoded_size(100, 10)
+    gated = {"gates": True, "multiplier": True}
+    dense_gated = wire.encoded_size(100, 100, dense=True, **gated)
+    sparse_gated = wire.encoded_size(100, 10, tail=True, **gated)
+    asked = math.floor(0.6 * 4)
+    down, up = {
+        "fedavg": (12 * dense, 12 * dense),
+        "fediht": (7 * dense + 5 * sparse, 6 * dense + 6 * sparse),
+        "fediterht": (7 * dense + 5 * sparse, 6 * dense + 6 * sparse),
+        "eflops": (7 * dense_gated + 5 * sparse_gated, 6 * dense_gated + 6 * sparse_gated),
+        "flops": (7 * dense_gated + 5 * sparse_gated, 6 * dense_gated + 6 * sparse_gated),
+    }[name]
+    assert (tally.traffic["training"]["down"], tally.traffic["training"]["up"]) == (asked * down, asked * up)
+    assert tally.traffic["tuning"]["up"] == asked * 3 * wire.encoded_size(100, 10, implicit=True)
