@@ -1,5 +1,6 @@
 """The whole scorecard: all lines, their counts, and what they leave uncertain."""
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -98,12 +99,13 @@ def _uncertainty(evidence: Evidence, lines: Iterable[Line]) -> str:
         return known + "How far a draw moves a number is not known here: the experiment draws was not run."
     runs = evidence.found("draws")
     between = statistics.median(line.draw_sd for line in cells if line.draw_sd is not None)
-    missed = [line for line in cells if line.judgement.verdict in (Verdict.DIRECTION, Verdict.FAILED)]
+    missed = [line for line in cells if abs(line.difference or 0.0) > (line.tolerance or 0.0)]
     near = sum(line.with_draws is not None and abs(line.with_draws) <= 2 for line in missed)
     return (
-        f"{known}Between {runs['draw'].nunique()} draws of our own the mean moves with a standard deviation of "
-        f"{between:.3f} (median of {len(cells)} cells), so that a difference of {2 * between:.2f} says little. Of the "
-        f"{len(missed)} such cells outside tolerance, {near} are within two spreads once draws are counted."
+        f"{known}Over {runs['draw'].nunique()} draws of our own a cell's mean has a standard deviation of "
+        f"{between:.3f} (median of {len(cells)} cells), so that two draws differ by {math.sqrt(2) * between:.3f} for "
+        f"no other reason. Cells outside tolerance: {len(missed)}, of which within two spreads once draws are "
+        f"counted: {near}."
     )
 
 

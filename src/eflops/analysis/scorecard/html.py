@@ -87,24 +87,24 @@ def _cell(line: Line | None) -> str:
         return "<td></td>"
     judgement = line.judgement
     ours = "; ".join(map(words.ours, judgement.values)) or words.ABSENT
-    spreads = "" if line.in_spreads is None else f"; {words.spreads(line)} spreads"
-    difference = "" if line.difference is None else f"{_pair('differ', words.signed(line.difference) + spreads)}"
+    difference = "" if line.difference is None else _pair("differ", words.signed(line.difference))
+    spreads = "" if line.in_spreads is None else _pair("spreads", words.spreads(line))
     gene = f'<div class="gene">{escape(line.text)}</div>' if line.text else ""
     return (
         f'<td class="cell {_class(judgement.verdict)}" {_marks(line)}>{gene}{_badge(judgement.verdict)}'
-        f"{_pair('ours', ours, 'ours')}{_pair('paper', words.printed(line.paper))}{difference}"
+        f"{_pair('ours', ours, 'ours')}{_pair('paper', words.printed(line.paper))}{difference}{spreads}"
         f'<div class="why">{escape(judgement.reason)}</div></td>'
     )
 
 
 def _pair(key: str, value: str, kind: str = "") -> str:
-    return f'<div class="{kind}"><span class="key">{key}</span>{escape(value)}</div>'
+    return f'<div class="pair {kind}"><span class="key">{key}</span>{escape(value)}</div>'
 
 
 def _claims(lines: Iterable[Line]) -> str:
     rows = "".join(
-        f'<tr {_marks(line)}><td class="cell {_class(line.judgement.verdict)}">{_badge(line.judgement.verdict)}'
-        f"<div><code>{escape(line.row)}</code></div></td><td>{escape(line.text)}.</td>"
+        f'<tr {_marks(line)}><td class="cell claim {_class(line.judgement.verdict)}">{_badge(line.judgement.verdict)}'
+        f"<div><code>{escape(line.row)}</code></div></td><td>{escape(line.text[:1].upper() + line.text[1:])}.</td>"
         f"<td>{escape(line.judgement.reason)}{_values(line)}</td></tr>\n"
         for line in lines
     )

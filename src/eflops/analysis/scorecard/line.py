@@ -12,7 +12,7 @@ class Line:
 
     row, column: where a number stands in the paper's table; text: a claim's words or a gene's name.
     difference: ours minus the paper's, for p in decades. in_spreads: the difference in units of the combined spread of
-    the paper's runs and ours; with_draws: the same with draw_sd, the spread over our data draws, in the combination.
+    the paper's runs and ours; with_draws: the same with the spread over data draws (draw_sd) on both sides as well.
     """
 
     id: str
@@ -69,5 +69,6 @@ def compared(number: Number) -> Line:
         difference,
         in_spreads(difference, *deviations),
         number.draw_sd,
-        None if number.draw_sd is None else in_spreads(difference, *deviations, number.draw_sd),
+        # Twice, because the paper's draw and ours both vary.
+        None if number.draw_sd is None else in_spreads(difference, *deviations, number.draw_sd, number.draw_sd),
     )

@@ -27,8 +27,8 @@ def judge_order(tests: pd.DataFrame, values: Iterable[Value], name: Callable[[pd
     if len(diverged):
         reason = f"Better in {count}, but with diverged runs against {_names(diverged, name, 'missing')}."
         return Judgement(Verdict.DIRECTION, tuple(values), reason)
-    largest = f"largest Holm-adjusted p {tests['p_holm'].max():.1g}"
-    return Judgement(Verdict.REPRODUCED, tuple(values), f"Better in {count}; {largest}.")
+    largest = max(float(tests["p_holm"].max()), 1e-16)
+    return Judgement(Verdict.REPRODUCED, tuple(values), f"Better in {count}, with Holm-adjusted p <= {largest:.1g}.")
 
 
 def _names(tests: pd.DataFrame, name: Callable[[pd.Series], str], detail: str) -> str:

@@ -25,13 +25,13 @@ th, td { text-align: left; vertical-align: top; padding: .5rem .8rem; border-top
 thead th { border-bottom: 1px solid var(--line); white-space: nowrap; }
 tbody th { font-weight: 600; white-space: nowrap; }
 td.count { text-align: right; } th.count { text-align: right; }
-td.cell { border-left: .3rem solid var(--colour); min-width: 12.5rem; }
-td.cell div { white-space: nowrap; }
-td.cell .why, td.cell .gene { white-space: normal; }
+td.cell { border-left: .3rem solid var(--colour); width: 25%; min-width: 14.5rem; }
+td.claim { width: 12rem; min-width: 11rem; }
+.pair { padding-left: 3.8rem; text-indent: -3.8rem; }
 .gene { font-weight: 600; }
 .why { font-size: .8rem; line-height: 1.35; color: var(--soft); margin-top: .15rem; }
 .ours { font-weight: 600; }
-.key { display: inline-block; width: 3.2rem; color: var(--soft); font-weight: 400; font-size: .85rem; }
+.key { display: inline-block; width: 3.8rem; text-indent: 0; color: var(--soft); font-weight: 400; font-size: .85rem; }
 .badge { display: inline-block; border-radius: .25rem; padding: 0 .45rem; font-size: .8rem; font-weight: 600;
   line-height: 1.5; white-space: nowrap; background: var(--colour); color: var(--on); }
 .reproduced { --colour: var(--reproduced); --on: #ffffff; }

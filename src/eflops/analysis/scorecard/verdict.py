@@ -87,11 +87,12 @@ def against(name: str, paper: Mapping[str, float], ours: Mapping[str, float]) ->
     return "" if others else "there is nothing to compare its order with"
 
 
-def judge_number(ours: Value, difference: float, allowed: float, contrary: str) -> Judgement:
+def judge_number(ours: Value, difference: float, allowed: float, contrary: str, unit: str = "") -> Judgement:
     """The rule for a number that was run; `contrary` says what speaks against its direction, if anything does."""
+    far = f"{allowed:.2g}{unit}"
     if abs(difference) <= allowed and not ours.diverged:
-        return Judgement(Verdict.REPRODUCED, (ours,), f"Within {allowed:.2g} of the paper.")
-    why = f"{ours.diverged} of {ours.n} runs diverged" if ours.diverged else f"More than {allowed:.2g} from the paper"
+        return Judgement(Verdict.REPRODUCED, (ours,), f"Within {far} of the paper.")
+    why = f"{ours.diverged} of {ours.n} runs diverged" if ours.diverged else f"More than {far} from the paper"
     if contrary:
         return Judgement(Verdict.FAILED, (ours,), f"{why}, and {contrary}.")
     return Judgement(Verdict.DIRECTION, (ours,), f"{why}, but in the paper's direction.")

@@ -13,14 +13,17 @@ def number(value: float | None) -> str:
     """Three decimals; very small and very large numbers in a form that keeps their digits."""
     if value is None:
         return ABSENT
-    if value and abs(value) < 0.0005:
+    if value and abs(value) < 0.001:
         return f"{value:.1e}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
 
 
 def signed(value: float | None, digits: int = 3) -> str:
     """A difference with its sign."""
-    return ABSENT if value is None else f"{value:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+    if value is None:
+        return ABSENT
+    rounded = round(value, digits) + 0.0  # no negative zero
+    return f"{rounded:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def printed(paper: Printed | None) -> str:
@@ -39,7 +42,7 @@ def ours(value: Value) -> str:
 
 def spreads(line: Line) -> str:
     """The difference in units of the combined spread, without and with the spread over data draws."""
-    drawn = "" if line.with_draws is None else f" ({signed(line.with_draws, 1)} with draws)"
+    drawn = "" if line.with_draws is None else f", {signed(line.with_draws, 1)} with draws"
     return f"{signed(line.in_spreads, 1)}{drawn}"
 
 
