@@ -20,7 +20,7 @@ SECTIONS = (table1.SECTION, table2.SECTION, ttest.SECTION, CLAIMS)
 
 @dataclass(frozen=True)
 class Scorecard:
-    """All lines; `uncertainty` says what they cannot tell; `labels` are the methods' names in print."""
+    """All lines; `uncertainty` says what they cannot tell; `labels` are the columns' names in print."""
 
     lines: tuple[Line, ...]
     uncertainty: str
@@ -66,6 +66,7 @@ def build(evidence: Evidence) -> Scorecard:
         [*evidence.paper.genes, *(method for row in evidence.paper.recovery.values() for method in row)]
     )
     labels = {method: evidence.label(method) for method in methods}
+    labels[ttest.COLUMN] = " against ".join(map(evidence.label, ttest.COLUMN.split(" - ")))
     return Scorecard(lines, _uncertainty(evidence, lines), labels)
 
 

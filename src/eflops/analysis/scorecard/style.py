@@ -23,7 +23,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 caption { text-align: left; color: var(--soft); padding: .6rem .8rem .4rem; }
 th, td { text-align: left; vertical-align: top; padding: .5rem .8rem; border-top: 1px solid var(--line); }
 thead th { border-bottom: 1px solid var(--line); white-space: nowrap; }
-tbody th { font-weight: 600; white-space: nowrap; }
+tbody th { font-weight: 600; white-space: nowrap; width: 1%; }
 td.count { text-align: right; } th.count { text-align: right; }
 td.cell { border-left: .3rem solid var(--colour); width: 25%; min-width: 14.5rem; }
 td.claim { width: 12rem; min-width: 11rem; }

@@ -12,24 +12,24 @@ from eflops.errors import UserError
 
 EXPERIMENTS = ("golub_runs",)
 SECTION = "Paired t-test"
+COLUMN = "eflops - fediht"
 
 
 def lines(evidence: Evidence) -> Iterator[Line]:
     """t and p."""
     paper = evidence.paper
-    row = f"{evidence.label('eflops')} against {evidence.label('fediht')}"
     try:
         t, p = _tested(evidence)
     except UserError as lack:
         for name, printed in (("t", paper.t), ("p", paper.p)):
-            yield Line(f"golub-test/{name}", SECTION, row, name, "", unjudged(str(lack)), printed)
+            yield Line(f"golub-test/{name}", SECTION, name, COLUMN, "", unjudged(str(lack)), printed)
         return
     contrary = "" if (t.mean or 0.0) > 0 else f"{evidence.label('fediht')} is the better one"
     allowed = tolerance(paper.t.sd, 0.0)
-    yield compared(Number("golub-test/t", SECTION, row, "t", paper.t, t, allowed, "", contrary))
+    yield compared(Number("golub-test/t", SECTION, "t", COLUMN, paper.t, t, allowed, "", contrary))
     decades = math.log10(max(p.mean or 0.0, 1e-300) / paper.p.value)
     judgement = judge_number(p, decades, DECADES_TOLERANCE, contrary, " decade")
-    yield Line("golub-test/p", SECTION, row, "p", "", judgement, paper.p, DECADES_TOLERANCE, decades)
+    yield Line("golub-test/p", SECTION, "p", COLUMN, "", judgement, paper.p, DECADES_TOLERANCE, decades)
 
 
 def _tested(evidence: Evidence) -> tuple[Value, Value]:
