@@ -54,6 +54,13 @@ def add(commands: Any) -> None:
     diff.add_argument("--figure", type=Path, help="also draw the moves (.svg, .pdf or .png)")
     diff.set_defaults(run=_diff)
 
+    forecast = commands.add_parser("forecast", help="say what a run would do, why, and how long it would take")
+    forecast.add_argument("targets", nargs="*", help="targets or files, as for snakemake")
+    forecast.add_argument("--configfile", nargs="+", default=[], help="config files, as for snakemake")
+    forecast.add_argument("--cores", type=int, help="cores of the run; all of this machine if not given")
+    forecast.add_argument("--json", action="store_true", help="as JSON")
+    forecast.set_defaults(run=_forecast)
+
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
     """Arguments that name a number."""
@@ -129,6 +136,14 @@ def _diff(parsed: argparse.Namespace) -> None:
     if parsed.figure:
         draw(difference, f"{parsed.before} to {parsed.after}").write(parsed.figure)
     print(json.dumps(difference.as_json(), indent=1) if parsed.json else as_text(difference, parsed.limit))
+
+
+def _forecast(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.forecast import forecast
+
+    files = ["--configfile", *parsed.configfile] if parsed.configfile else []
+    found = forecast([*files, "--", *parsed.targets], parsed.cores)
+    print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
 
 
 def _audit(parsed: argparse.Namespace) -> int:

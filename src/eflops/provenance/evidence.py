@@ -13,7 +13,7 @@ from eflops.errors import UserError
 from eflops.files import sha256
 from eflops.provenance import lines
 from eflops.provenance.address import Address, Cell, locate
-from eflops.provenance.lines import judged_line, runs_behind, stored_line
+from eflops.provenance.lines import judged_experiments, judged_line, runs_behind, stored_line
 from eflops.provenance.recompute import context, regathered, remake
 from eflops.provenance.store import RUNS, Store
 from eflops.provenance.study import Study
@@ -96,9 +96,9 @@ def cell_evidence(store: Store, study: Study, product: Product, address: Address
 def line_evidence(store: Store, study: Study, name: str) -> Evidence:
     """What is behind a line of the scorecard."""
     line = stored_line(store.folder, name)
-    with regathered(store, study.config, study.config.experiments) as source:
+    with regathered(store, study.config, judged_experiments(store.folder, study.config)) as source:
         verdict, reads = judged_line(source, study.config, name)
-        gathered = runs_behind(source, line, reads, list(study.config.experiments))
+        gathered = runs_behind(source, line, reads)
     runs = tuple(_behind(store, gathered))
     return Evidence(
         place=lines.NAME,

@@ -68,6 +68,11 @@ def targets_of(folder: Path) -> Path:
     return folder / TARGETS if (folder / TARGETS).exists() else RESOURCE
 
 
+def judged_experiments(folder: Path, config: Config) -> list[str]:
+    """The experiments that the scorecard reads and the config has."""
+    return [name for name in needs(targets_of(folder), "EXPERIMENTS") if name in config.experiments]
+
+
 def judged(source: Source, config: Config) -> Scorecard:
     """The whole scorecard as the present code makes it."""
     return build(_evidence(source, config))
@@ -87,13 +92,11 @@ def judged_line(source: Source, config: Config, name: str) -> tuple[str, list[Re
         return "not judged", evidence.reads
 
 
-def runs_behind(
-    source: Source, line: dict[str, Any], reads: Sequence[Read], experiments: Sequence[str]
-) -> pd.DataFrame:
+def runs_behind(source: Source, line: dict[str, Any], reads: Sequence[Read]) -> pd.DataFrame:
     """The gathered runs that a line's verdict rests on, with what each contributes where it is one number."""
     frames = [pd.DataFrame(columns=["experiment", "record"])]
     for read in dict.fromkeys(reads):
-        if read.experiment not in experiments:
+        if not (source.results / "gathered" / f"{read.experiment}.csv").exists():
             continue
         runs = source.runs(read.experiment)
         runs = runs[runs["method"].isin(read.methods)] if read.methods else runs
@@ -111,7 +114,7 @@ def _evidence(source: Source, config: Config) -> Reading:
     tables = {product.name for product in products(config) if product.kind == "table"}
     return Reading(
         source,
-        frozenset(needs(targets, "EXPERIMENTS")) & set(config.experiments),
+        frozenset(judged_experiments(source.results, config)),
         frozenset(needs(targets, "TABLES")) & tables,
         read_paper(targets),
     )

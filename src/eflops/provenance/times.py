@@ -1,0 +1,58 @@
+"""How long jobs would take, from how long they took before."""
+
+import heapq
+from collections.abc import Iterable
+from pathlib import Path
+
+from eflops.provenance import benchmarks
+
+# Jobs of a stage wait for those of the stages before it.
+STAGES = {"fetch": 0, "data": 1, "train": 2, "references": 2, "gather": 3, "gather-references": 3, "scorecard": 5}
+PRODUCTS = 4
+PUBLISHED = Path("results/published")
+# Where the benchmarks of a command lie, if not under its own name.
+FOLDERS = {"table": "tables", "figure": "figures", "gather-references": "gather"}
+
+
+class Times:
+    """Seconds of past jobs: those of a results folder, or of the published results where a job never ran there."""
+
+    def __init__(self, results: Path) -> None:
+        self.seconds: dict[str, float] = {}
+        for folder in (PUBLISHED, results):
+            past = benchmarks.read(folder)
+            self.seconds.update(zip(past["job"], past["seconds"], strict=True))
+
+    def of(self, command: str, name: str, share: float) -> float | None:
+        """The seconds of a job of whose work a share is due; of its like where it never ran; None where none did."""
+        if name in self.seconds:
+            return share * self.seconds[name]
+        folder, last = FOLDERS.get(command, command), name.rpartition("/")[2]
+        alike = {past: seconds for past, seconds in self.seconds.items() if past.split("/")[0] == folder}
+        same = [seconds for past, seconds in alike.items() if past.rpartition("/")[2] == last] or list(alike.values())
+        return share * sum(same) / len(same) if same else None
+
+    def together(self, jobs: Iterable[tuple[str, float]], cores: int) -> float:
+        """The seconds that jobs (command, seconds) take on so many cores: stage by stage, the longest first."""
+        stages: dict[int, list[float]] = {}
+        for command, seconds in jobs:
+            stages.setdefault(STAGES.get(command, PRODUCTS), []).append(seconds)
+        return sum(_makespan(seconds, cores) for seconds in stages.values())
+
+
+def told(seconds: float | None) -> str:
+    """A time as people say it."""
+    if seconds is None:
+        return "unknown time"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{max(seconds, 0.1):.1f} s" if seconds < 10 else f"{rest} s"
+
+
+def _makespan(seconds: list[float], cores: int) -> float:
+    busy_until = [0.0] * cores
+    for each in sorted(seconds, reverse=True):
+        heapq.heapreplace(busy_until, busy_until[0] + each)
+    return max(busy_until)
