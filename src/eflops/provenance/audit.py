@@ -46,9 +46,12 @@ class Report:
         return "\n".join(lines)
 
 
-def audit(folder: Path, configs: tuple[Path, ...] = (), pictures: bool = False) -> Report:
-    """Audit a results folder or a published one; `pictures` also draws every figure again."""
+def audit(folder: Path, configs: tuple[Path, ...] = (), pictures: bool = False, crate: bool = False) -> Report:
+    """Audit a results folder, a published one or a crate; `pictures` also draws every figure again."""
     report = Report(folder)
+    if crate:
+        report.findings += sums.check(folder)
+        folder = folder / "results"
     if (folder / RECORDS).exists() or (folder / sums.NAME).exists():
         report.findings += sums.check(folder)
     try:

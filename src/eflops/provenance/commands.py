@@ -40,6 +40,7 @@ def add(commands: Any) -> None:
 
     audit = commands.add_parser("audit", help="check every record, data file, table and figure of a results folder")
     audit.add_argument("results", type=Path, nargs="?", default=RESULTS)
+    audit.add_argument("--crate", action="store_true", help="the folder is a crate")
     audit.add_argument("--config", type=Path, nargs="+", default=[], help="config files instead of the recorded study")
     audit.add_argument("--pictures", action="store_true", help="also draw every figure again and compare its bytes")
     audit.add_argument("--allow-stale", action="store_true", help="do not fail over records that older code made")
@@ -60,6 +61,11 @@ def add(commands: Any) -> None:
     forecast.add_argument("--cores", type=int, help="cores of the run; all of this machine if not given")
     forecast.add_argument("--json", action="store_true", help="as JSON")
     forecast.set_defaults(run=_forecast)
+
+    crate = commands.add_parser("crate", help="pack the results as a Workflow Run RO-Crate")
+    crate.add_argument("out", type=Path, help="a new folder")
+    crate.add_argument("--results", type=Path, default=RESULTS)
+    crate.set_defaults(run=_crate)
 
 
 def _add_address(parser: argparse.ArgumentParser) -> None:
@@ -146,9 +152,16 @@ def _forecast(parsed: argparse.Namespace) -> None:
     print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
 
 
+def _crate(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.crate import make_crate
+
+    count = make_crate(parsed.results, parsed.out)
+    print(f"Wrote {count} files to {parsed.out}; check them anywhere with: eflops audit --crate {parsed.out}")
+
+
 def _audit(parsed: argparse.Namespace) -> int:
     from eflops.provenance.audit import audit
 
-    report = audit(parsed.results, tuple(parsed.config), parsed.pictures)
+    report = audit(parsed.results, tuple(parsed.config), parsed.pictures, parsed.crate)
     print(report)
     return int(bool(report.counted(parsed.allow_stale)))
