@@ -11,6 +11,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
+include: "workflow/rules/tune.smk"
 include: "workflow/rules/references.smk"
 include: "workflow/rules/products.smk"
 include: "workflow/rules/scorecard.smk"
@@ -42,7 +43,7 @@ rule scorecard:
 
 rule tune:
     input:
-        [f"{RESULTS}/gathered/{name}.csv" for name in STUDY.searches],
+        [f"{RESULTS}/tuning/{dataset}.json" for dataset in SEARCH_OF],
 
 
 rule all:

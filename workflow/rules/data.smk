@@ -10,7 +10,7 @@ def raw_files(wildcards):
 def data_settings(wildcards):
     """What a data draw depends on, as JSON."""
     entry = STUDY.datasets[wildcards.dataset]
-    return json.dumps(entry.model_dump(mode="json", exclude={"label", "model", "client_fraction"}), sort_keys=True)
+    return json.dumps(entry.model_dump(mode="json", exclude={"label", "model", "client_fraction", "settings_like"}), sort_keys=True)
 
 
 rule fetch:

@@ -2,10 +2,10 @@
 
 
 def searched_settings(wildcards):
-    """Which settings were searched for each method, as JSON."""
+    """Which settings a search sets for each method, as JSON."""
     search = STUDY.searches[SEARCH_OF[wildcards.dataset]]
-    own = search.method_ranges
-    return json.dumps({name: [*search.ranges, *own.get(name, {})] for name in search.methods})
+    common, own = [*search.settings, *search.ranges], search.method_ranges
+    return json.dumps({name: [*common, *own.get(name, {})] for name in search.methods})
 
 
 SEARCH_OF = {search.dataset: name for name, search in STUDY.searches.items()}

@@ -39,16 +39,20 @@ def check(raw: Mapping[str, Any]) -> Config:
         config = Config.model_validate(dict(raw))
     except ValidationError as error:
         raise ConfigError(sentences(error, raw)) from None
-    mistakes = [*_method_mistakes(config), *_experiment_mistakes(config), *_search_mistakes(config)]
-    if mistakes:
-        raise ConfigError({mistake.split(": ")[0]: mistake for mistake in reversed(mistakes)}.values())
+    checks = (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes)
+    first_by_place: dict[str, str] = {}
+    for mistake in (mistake for find in checks for mistake in find(config)):
+        first_by_place.setdefault(mistake.partition(": ")[0], mistake)
+    if first_by_place:
+        raise ConfigError(first_by_place.values())
     return config
 
 
 def resolve(config: Config, method: str, dataset: str, *changes: Mapping[str, Any]) -> TrainingSettings:
     """The settings of a method on a data set: its own, those for the data set, then `changes` in order."""
     entry = config.methods[method]
-    values = {**entry.settings, **entry.per_dataset.get(dataset, {})}
+    like = config.datasets[dataset].settings_like or dataset
+    values = {**entry.settings, **entry.per_dataset.get(like, {})}
     for change in changes:
         values.update(change)
     return settings_class(entry.method).model_validate(values)
@@ -61,6 +65,12 @@ def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], p
         model.model_validate(dict(values))
     except ValidationError as error:
         yield from sentences(error, values, model, place)
+
+
+def _dataset_mistakes(config: Config) -> Iterator[str]:
+    for name, entry in config.datasets.items():
+        if entry.settings_like and entry.settings_like not in config.datasets:
+            yield unknown(f"datasets.{name}.settings_like", entry.settings_like, config.datasets)
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:

@@ -14,6 +14,7 @@ class Dataset(Strict):
     """What every data set states: how it is split over clients, the model fitted to it and how sparse that is to be."""
 
     label: str = ""
+    settings_like: Name | None = Field(None, description="another data set whose method settings hold here too")
     clients: Count = 10
     client_fraction: Annotated[float, Field(gt=0, le=1)] = 1.0
     count_concentration: Positive | None = Field(None, description="Dirichlet of the sample counts; null: equal")
