@@ -20,6 +20,12 @@ def add(commands: Any) -> None:
     gathering.add_argument("--out", type=Path, required=True)
     gathering.set_defaults(run=_gather_references)
 
+    supports = commands.add_parser("gather-supports", help="gather the weights each run kept (a job of the workflow)")
+    supports.add_argument("--plan", type=json.loads, required=True)
+    supports.add_argument("--runs", type=Path, required=True)
+    supports.add_argument("--out", type=Path, required=True)
+    supports.set_defaults(run=_gather_supports)
+
     tuning = commands.add_parser("rank", help="rank a search's trials and choose (a job of the workflow)")
     tuning.add_argument("runs", type=Path)
     tuning.add_argument("--metric", required=True)
@@ -46,6 +52,12 @@ def _gather_references(parsed: argparse.Namespace) -> None:
     from eflops.analysis.references import gather
 
     gather(parsed.references, parsed.out)
+
+
+def _gather_supports(parsed: argparse.Namespace) -> None:
+    from eflops.analysis.supports import gather
+
+    gather(parsed.plan, parsed.runs, parsed.out)
 
 
 def _rank(parsed: argparse.Namespace) -> None:
