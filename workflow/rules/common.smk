@@ -2,6 +2,9 @@
 import json
 import sys
 
+# Methods and data sets of the user's own lie beside the Snakefile.
+sys.path.insert(0, workflow.basedir)
+
 from eflops.analysis.catalogue import products
 from eflops.code import code_hash, data_module, training_roots
 from eflops.config import cells
