@@ -1,6 +1,7 @@
 """The scorecard as a whole: complete, honest about what is missing, and the same in its three forms."""
 
 import json
+import math
 import re
 from collections import Counter
 from pathlib import Path
@@ -120,8 +121,12 @@ def test_a_t_of_another_size_is_direction_only_and_of_another_sign_not_reproduce
 
 
 def test_the_spread_over_draws_stands_beside_the_spread_over_seeds(paper_like) -> None:
+    paper_like.change("support_recovery", "support_recovery", lambda share: share + 0.01, method="eflops")
     card = paper_like.card()
-    assert card.line("table1/0.64/eflops").draw_sd == pytest.approx(0.05)
+    line = card.line("table1/0.64/eflops")
+    assert line.draw_sd == pytest.approx(0.05)
+    both = math.sqrt(line.paper.sd**2 + line.judgement.values[0].sd ** 2 + 2 * 0.05**2)
+    assert line.with_draws == pytest.approx(line.difference / both)
     assert "3 draws" in card.uncertainty
     assert "0.050" in card.uncertainty
     del paper_like.runs["draws"]

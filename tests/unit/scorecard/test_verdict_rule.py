@@ -2,6 +2,7 @@
 
 import pytest
 
+from eflops.analysis.scorecard.genes import share_of
 from eflops.analysis.scorecard.verdict import Value, Verdict, against, in_spreads, judge_number, tolerance
 
 
@@ -40,3 +41,16 @@ def test_order_is_the_papers_when_every_other_method_is_on_the_same_side() -> No
 def test_spreads_combine_as_variances() -> None:
     assert in_spreads(-0.5, 0.3, 0.4) == pytest.approx(-1.0)
     assert in_spreads(0.5, 0.0, None) is None
+
+
+def test_a_gene_counts_by_its_most_selected_probe_and_a_second_probe_by_the_next() -> None:
+    shares = {"interleukin 8": [0.4, 0.1], "glycophorin B": [0.5], "azurocidin 1": [0.3]}
+    aliases = {"glycoprotein B": "glycophorin B"}
+    printed = (
+        "interleukin 8",
+        "interleukin 8 (second probe)",
+        "glycoprotein B",
+        "azurocidin 1 (second probe)",
+        "other",
+    )
+    assert [share_of(gene, shares, aliases) for gene in printed] == [0.4, 0.1, 0.5, 0.0, 0.0]
