@@ -1,6 +1,7 @@
 """The audit of a whole results folder: everything that can be checked without training, without torch."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,11 +21,15 @@ from eflops.provenance.checks.records import (
     planned_paths,
     read_records,
 )
+from eflops.provenance.checks.scorecard import check_scorecard
 from eflops.provenance.findings import Finding, summary
+from eflops.provenance.lines import judged_experiments
 from eflops.provenance.recompute import gathered_files, regathered
 from eflops.provenance.store import RECORDS, Store, opened
 from eflops.provenance.study import read_study
 from eflops.record import Record
+
+CRATE_RESULTS = "results"
 
 
 @dataclass
@@ -46,12 +51,9 @@ class Report:
         return "\n".join(lines)
 
 
-def audit(folder: Path, configs: tuple[Path, ...] = (), pictures: bool = False, crate: bool = False) -> Report:
-    """Audit a results folder, a published one or a crate; `pictures` also draws every figure again."""
+def audit(folder: Path, configs: tuple[Path, ...] = (), pictures: bool = False) -> Report:
+    """Audit a results folder or a published one; `pictures` also draws every figure again."""
     report = Report(folder)
-    if crate:
-        report.findings += sums.check(folder)
-        folder = folder / "results"
     if (folder / RECORDS).exists() or (folder / sums.NAME).exists():
         report.findings += sums.check(folder)
     try:
@@ -62,6 +64,16 @@ def audit(folder: Path, configs: tuple[Path, ...] = (), pictures: bool = False, 
             raise
         report.findings.append(Finding("damaged", str(folder), f"no more could be checked ({error})"))
     return report
+
+
+def audit_crate(folder: Path, pictures: bool = False) -> Report:
+    """Audit a crate: all its files, and its results with the resources that it brings along."""
+    damaged = list(sums.check(folder))
+    if not (folder / CRATE_RESULTS).is_dir():
+        raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
+    with chdir(folder):
+        report = audit(Path(CRATE_RESULTS), pictures=pictures)
+    return Report(folder, report.records, report.remade, [*damaged, *report.findings])
 
 
 def _audit_store(store: Store, config: Config, report: Report, pictures: bool) -> None:
@@ -89,7 +101,7 @@ def _whole(records: Mapping[str, Record], misplaced: list[Finding], config: Conf
 def _check_made(store: Store, config: Config, whole: set[str], report: Report, pictures: bool) -> Iterator[Finding]:
     """Everything that is made from records, made again; what lacks records is said."""
     with regathered(store, config, whole) as source:
-        names = [name for name in gathered_files(config) if name.split("/")[1].split(".")[0] in whole]
+        names = [name for name, plan in gathered_files(config).items() if plan in whole]
         yield from check_gathered(store, source, names)
         for product in products(config):
             lacking = sorted(set(product.experiments) - whole)
@@ -101,6 +113,8 @@ def _check_made(store: Store, config: Config, whole: set[str], report: Report, p
                 report.remade += 1
             except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
                 yield _unmade(product, f"{type(error).__name__}: {error}")
+        if set(judged_experiments(store.folder, config)) <= whole:
+            yield from check_scorecard(store, source, config)
 
 
 def _unmade(product: Product, why: str) -> Finding:

@@ -160,8 +160,11 @@ def _crate(parsed: argparse.Namespace) -> None:
 
 
 def _audit(parsed: argparse.Namespace) -> int:
-    from eflops.provenance.audit import audit
+    from eflops.provenance.audit import audit, audit_crate
 
-    report = audit(parsed.results, tuple(parsed.config), parsed.pictures, parsed.crate)
+    if parsed.crate:
+        report = audit_crate(parsed.results, parsed.pictures)
+    else:
+        report = audit(parsed.results, tuple(parsed.config), parsed.pictures)
     print(report)
     return int(bool(report.counted(parsed.allow_stale)))

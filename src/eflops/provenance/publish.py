@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
-from eflops.provenance import benchmarks, study, sums
+from eflops.provenance import benchmarks, lines, study, sums
 from eflops.provenance.recompute import GATHERED, gathered_files
 from eflops.provenance.store import RECORDS, RUNS, pack
 
@@ -45,6 +45,8 @@ def _fill(results: Path, out: Path) -> int:
         target = out / path.relative_to(results)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
+    if (results / lines.NAME).exists():
+        shutil.copyfile(lines.RESOURCE, out / lines.TARGETS)
     benchmarks.write(results, out)
     count = pack(results / RUNS, out / RECORDS)
     sums.write(out)

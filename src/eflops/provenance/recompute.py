@@ -11,6 +11,7 @@ from eflops.analysis.catalogue import products
 from eflops.analysis.catalogue.product import Product
 from eflops.analysis.gather import gather
 from eflops.analysis.source import Source
+from eflops.analysis.supports import gather as gather_supports
 from eflops.config import cells
 from eflops.config.models import Config
 from eflops.provenance.store import RUNS, Store
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from eflops.analysis.table import Table
 
 GATHERED = "gathered"
+SUFFIXES = ("csv", "curves.csv")
+SUPPORTS = ".supports.csv"
 
 
 def context(config: Config) -> dict[str, Any]:
@@ -30,9 +33,11 @@ def context(config: Config) -> dict[str, Any]:
     }
 
 
-def gathered_files(config: Config) -> list[str]:
-    """The files that are gathered from records, below a results folder."""
-    return [f"{GATHERED}/{plan.name}.{suffix}" for plan in cells.plans(config) for suffix in ("csv", "curves.csv")]
+def gathered_files(config: Config) -> dict[str, str]:
+    """The files that are gathered from records, below a results folder, and the experiment or search of each."""
+    files = {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in cells.plans(config) for suffix in SUFFIXES}
+    further = {path for product in products(config) for path in product.inputs if path.endswith(SUPPORTS)}
+    return files | {path: path.removeprefix(f"{GATHERED}/").removesuffix(SUPPORTS) for path in sorted(further)}
 
 
 @contextmanager
@@ -40,7 +45,7 @@ def regathered(store: Store, config: Config, experiments: Iterable[str]) -> Iter
     """A source whose gathered files are made anew from the records of these experiments; all else is linked."""
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         view = Path(temporary)
-        made = set(gathered_files(config))
+        made = gathered_files(config)
         (view / GATHERED).mkdir()
         for entry in [*store.folder.iterdir(), *(store.folder / GATHERED).glob("*")]:
             path = entry.relative_to(store.folder).as_posix()
@@ -53,10 +58,12 @@ def regathered(store: Store, config: Config, experiments: Iterable[str]) -> Iter
 
 def gather_again(store: Store, config: Config, experiment: str, view: Path) -> None:
     """Gather the records of one experiment into the folder `view`."""
-    folder = view / GATHERED
-    plan = cells.plan(config, experiment).as_json()
-    out = folder / f"{experiment}.csv"
-    gather(plan, store.folder / RUNS / experiment, out, folder / f"{experiment}.curves.csv")
+    plan, runs = cells.plan(config, experiment).as_json(), store.folder / RUNS / experiment
+    out, curves = (view / GATHERED / f"{experiment}.{suffix}" for suffix in SUFFIXES)
+    gather(plan, runs, out, curves)
+    kept = f"{GATHERED}/{experiment}{SUPPORTS}"
+    if kept in gathered_files(config):
+        gather_supports(plan, runs, view / kept)
 
 
 def remake(product: Product, source: Source) -> "Table | Figure":

@@ -8,6 +8,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 
@@ -44,7 +45,7 @@ def check_product(store: Store, source: Source, product: Product, pictures: bool
         if path.suffix == ".csv":
             yield from compare_csv(name, _text(path), made.data.to_csv(index=False), exact=not store.published)
         elif isinstance(made, Table):
-            yield from _compare_lines(name, _text(path), {".md": made.markdown, ".tex": made.latex}[path.suffix]())
+            yield from compare_lines(name, _text(path), {".md": made.markdown, ".tex": made.latex}[path.suffix]())
         else:
             yield from _check_picture(name, path, made, pictures)
     plt.close("all")
@@ -68,6 +69,23 @@ def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator
         yield Finding("different", place, "its cells are right, but its bytes are not those that were written")
 
 
+def compare_lines(place: str, stored: str, expected: str) -> Iterator[Finding]:
+    """The first line in which two texts differ."""
+    pairs = itertools.zip_longest(stored.split("\n"), expected.split("\n"))
+    for number, (line, right) in enumerate(pairs, 1):
+        if line != right:
+            yield Finding("different", place, f"line {number} is {line!r}, and the records give {right!r}")
+            return
+
+
+def close(cell: Any, expected: Any) -> bool:
+    """Whether two cells are numbers that differ in the rounding of their last digits alone."""
+    try:
+        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
+    except (TypeError, ValueError):
+        return False
+
+
 def picture_hash(path: Path) -> str | None:
     """The hash of the data that a picture says it was drawn from."""
     match = DATA_HASH.search(path.read_bytes())
@@ -77,24 +95,9 @@ def picture_hash(path: Path) -> str | None:
 def _cells(head: list[str], rows: list[list[str]], right_rows: list[list[str]], exact: bool) -> Iterator[str]:
     for number, (row, right) in enumerate(zip(rows, right_rows, strict=True), 1):
         for column, (cell, expected) in enumerate(itertools.zip_longest(row, right, fillvalue="")):
-            if cell != expected and (exact or not _close(cell, expected)):
+            if cell != expected and (exact or not close(cell, expected)):
                 name = head[column] if column < len(head) else f"column {column + 1}"
                 yield f"row {number} ({', '.join(right[:3])}), {name}: {cell} stands there, the records give {expected}"
-
-
-def _close(cell: str, expected: str) -> bool:
-    try:
-        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
-    except ValueError:
-        return False
-
-
-def _compare_lines(place: str, stored: str, expected: str) -> Iterator[Finding]:
-    pairs = itertools.zip_longest(stored.split("\n"), expected.split("\n"))
-    for number, (line, right) in enumerate(pairs, 1):
-        if line != right:
-            yield Finding("different", place, f"line {number} is {line!r}, and the records give {right!r}")
-            return
 
 
 def _check_picture(name: str, path: Path, made: Figure, redraw: bool) -> Iterator[Finding]:

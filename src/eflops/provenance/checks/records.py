@@ -70,6 +70,9 @@ def differences(found: Any, expected: Any, place: str = "") -> Iterator[tuple[st
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         for key in sorted({*found, *expected}, key=str):
             yield from differences(found.get(key), expected.get(key), f"{place}.{key}" if place else str(key))
+    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
+        for number, (one, other) in enumerate(zip(found, expected, strict=True), 1):
+            yield from differences(one, other, f"{place}.{number}")
     elif found != expected:
         yield place, found, expected
 
