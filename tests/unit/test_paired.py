@@ -67,7 +67,11 @@ def test_holm_agrees_with_statsmodels() -> None:
 def test_holm_by_hand() -> None:
     # Sorted: .01 x 3 = .03, .02 x 2 = .04, .03 x 1 = .03 but never below its predecessor.
     np.testing.assert_allclose(holm(np.array([0.03, 0.01, 0.02])), [0.04, 0.03, 0.04])
-    np.testing.assert_allclose(holm(np.array([0.6, math.nan, 0.7])), [1.0, math.nan, 1.0])
+    np.testing.assert_allclose(holm(np.array([0.6, 0.7])), [1.0, 1.0])
+
+
+def test_a_test_that_could_not_be_made_still_counts_in_its_family() -> None:
+    np.testing.assert_allclose(holm(np.array([0.01, math.nan, 0.04])), [0.03, math.nan, 0.08])
 
 
 def test_the_family_spans_all_groups_and_says_its_name() -> None:
@@ -121,10 +125,12 @@ def test_equal_columns_show_no_difference() -> None:
     assert (row["low"], row["high"]) == (0, 0)
 
 
-def test_a_constant_difference_has_no_spread() -> None:
+def test_a_constant_difference_cannot_be_tested_for_lack_of_spread() -> None:
     # .3 - .2 and .2 - .1 differ in their last bits: that is no spread.
     row = compare(pd.Series([0.3, 0.2, 0.4]), pd.Series([0.2, 0.1, 0.3]))
-    assert (row["t"], row["p"]) == (math.inf, 0)
+    assert all(math.isnan(row[key]) for key in ("t", "p", "d_z", "low", "high"))
+    assert row["difference"] == pytest.approx(0.1)
+    assert row["p_wilcoxon"] == 0.25
 
 
 @pytest.mark.parametrize("left", [0, 1])

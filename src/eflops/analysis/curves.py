@@ -13,7 +13,7 @@ def band(curves: pd.DataFrame, metric: str) -> pd.DataFrame:
     return grouped.agg(mean="mean", sd="std", n="count").sort_values(["method", "round"], ignore_index=True)
 
 
-def draw_bands(axes: Axes, data: pd.DataFrame, source: Source) -> None:
+def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, legend: bool = True) -> None:
     """A line and a band of one standard deviation a method; a dotted line where the first tuning phase starts."""
     for method in source.order(data["method"]):
         part = data[data["method"] == method]
@@ -24,4 +24,5 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source) -> None:
         )
     training = data.loc[data["phase"] == "training", "round"]
     axes.axvline(training.max(), color="0.4", linestyle=":", linewidth=1)
-    axes.legend()
+    if legend:
+        axes.legend()

@@ -67,11 +67,11 @@ def compare(reference: pd.Series, other: pd.Series) -> dict[str, float]:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Holm's step-down adjustment; a test that could not be made (NaN) stays so and counts as none."""
+    """Holm's step-down adjustment; a test that could not be made (NaN) stays so, but counts as one of the family."""
     adjusted = np.full(len(p), np.nan)
     made = np.flatnonzero(np.isfinite(p))
     order = made[np.argsort(p[made], kind="stable")]
-    factors = np.arange(len(order), 0, -1)
+    factors = len(p) - np.arange(len(order))
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * p[order]))
     return adjusted
 
@@ -99,7 +99,10 @@ def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
 
 
 def _t_test(difference: np.ndarray) -> dict[str, float]:
-    """The paired t-test, NaN below two pairs. Where all differences are equal, t is infinite, or 0 if they are 0."""
+    """The paired t-test, NaN below two pairs and where all differences are equal: no spread to hold the mean against.
+
+    Differences that are all 0 are no difference: t = 0, p = 1.
+    """
     n = len(difference)
     mean = float(difference.mean()) if n else math.nan
     sd = _spread(difference) if n > 1 else math.nan
@@ -119,15 +122,15 @@ def _t_test(difference: np.ndarray) -> dict[str, float]:
 
 
 def _spread(difference: np.ndarray) -> float:
-    """The standard deviation, exactly 0 where the differences are equal up to rounding."""
+    """The standard deviation; where the differences are equal up to rounding NaN, or 0 if they are 0."""
     equal = float(np.ptp(difference)) <= 1e-12 * max(1.0, float(np.abs(difference).max()))
-    return 0.0 if equal else float(difference.std(ddof=1))
+    if equal:
+        return math.nan if difference.any() else 0.0
+    return float(difference.std(ddof=1))
 
 
 def _ratio(value: float, scale: float) -> float:
-    if scale == 0:
-        return math.copysign(math.inf, value) if value else 0.0
-    return value / scale
+    return value / scale if scale else 0.0
 
 
 def _signed_rank(difference: np.ndarray) -> dict[str, float]:

@@ -26,6 +26,11 @@ class Source:
         curves = pd.read_csv(self.results / "gathered" / f"{experiment}.curves.csv", float_precision="round_trip")
         return curves.merge(self.runs(experiment)[[*IDENTITY, "status", "record"]], on="record", how="left")
 
+    def references(self, experiment: str) -> pd.DataFrame:
+        """One row a reference fit to pooled rows, for each data draw of an experiment."""
+        path = self.results / "gathered" / f"{experiment}.references.csv"
+        return pd.read_csv(path, float_precision="round_trip")
+
     @cached_property
     def labels(self) -> dict[str, str]:
         """What each method is called in print."""

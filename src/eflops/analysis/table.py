@@ -61,5 +61,5 @@ def _latex(cell: object) -> str:
     text = text.removeprefix(BOLD).removesuffix(BOLD) if bold else text
     for plain, escaped in {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#"}.items():
         text = text.replace(plain, escaped)
-    text = text.replace("±", r"$\pm$").replace("η", r"$\eta$").replace("−", "$-$")
+    text = text.replace("±", r"$\pm$").replace("η", r"$\eta$").replace("−", "$-$").replace("²", "$^2$")
     return rf"\textbf{{{text}}}" if bold else text

@@ -11,7 +11,8 @@ FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex"), "figure":
 class Product:
     """A table or figure: its name is also its module below analysis/tables or analysis/figures.
 
-    `experiments` are read from their gathered files; `inputs` are further files below the results folder.
+    `experiments` are read from their gathered files; `inputs` are further files below the results folder, `resources`
+    files that come with the project.
     """
 
     kind: Kind
@@ -20,6 +21,7 @@ class Product:
     category: str
     experiments: tuple[str, ...]
     inputs: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
 
     @property
     def files(self) -> tuple[str, ...]:

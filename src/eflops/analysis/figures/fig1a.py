@@ -6,22 +6,29 @@ from matplotlib.axes import Axes
 
 from eflops.analysis.curves import band, draw_bands
 from eflops.analysis.figure import Figure
+from eflops.analysis.points import limits, method_legend
 from eflops.analysis.source import Source
 
+METRIC = "r2"
 RATIO = 0.64
 
 
 def make(source: Source) -> Figure:
     """The panel on its own."""
-    drawing, axes = plt.subplots(figsize=(3.5, 2.6))
-    return Figure(drawing, draw(axes, source))
+    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
+    data = draw(axes, source)
+    method_legend(drawing, data["method"], source, columns=3)
+    return Figure(drawing, data)
 
 
 def draw(axes: Axes, source: Source) -> pd.DataFrame:
     """Draw the panel; the plotted numbers."""
     curves = source.curves("support_recovery")
     nearest = min(curves["ratio"].unique(), key=lambda ratio: abs(ratio - RATIO))
-    data = band(curves[curves["ratio"] == nearest], "r2")
-    draw_bands(axes, data, source)
-    axes.set(xlabel="round", ylabel="test $R^2$", title=f"$N/d = {nearest:g}$")
+    data = band(curves[curves["ratio"] == nearest], METRIC)
+    draw_bands(axes, data, source, legend=False)
+    # The first rounds of a method may be far worse than no fit; what counts is above.
+    axes.set_ylim(*limits(data))
+    axes.set(xlabel="round", ylabel="test $R^2$", title=f"$N/d = {nearest:g}$, mean ± sd of run seeds")
+    data.insert(0, "ratio", nearest)
     return data

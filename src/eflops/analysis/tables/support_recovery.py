@@ -1,38 +1,42 @@
-"""Table 1: the share of the true support that each method finds, over N/d."""
+"""Table 1: the share of the true support that each method finds, over N/d, beside what is attainable on pooled rows."""
 
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.table import BOLD, Table
+from eflops.analysis.summary import best, bold, spread, summarise
+from eflops.analysis.table import Table
+
+METRIC = "support_recovery"
 
 
 def make(source: Source) -> Table:
-    """Mean and standard deviation over run seeds; the best federated method of a row in bold."""
+    """Mean and standard deviation over run seeds; the best federated method of a row in bold; references behind."""
     runs = source.runs("support_recovery")
+    references = source.references("support_recovery")
+    cells = pd.concat([summarise(runs, METRIC, ["ratio", "method"]), _reference_cells(references)], ignore_index=True)
     methods = source.order(runs["method"])
-    cells = runs.groupby(["ratio", "method"], as_index=False).agg(
-        mean=("support_recovery", "mean"),
-        sd=("support_recovery", "std"),
-        n=("seed", "size"),
-        diverged=("status", lambda status: int((status == "diverged").sum())),
-    )
     federated = [method for method in methods if method not in source.context["pooled"]]
-    shown = [_row(ratio, group.set_index("method"), methods, federated) for ratio, group in cells.groupby("ratio")]
-    frame = pd.DataFrame(shown).rename(columns=source.labels)
+    labels = source.labels | dict(zip(references["reference"], references["label"], strict=True))
+    columns = [*methods, *references["reference"].unique()]
+    shown = [_row(ratio, group.set_index("method"), columns, federated) for ratio, group in cells.groupby("ratio")]
+    draws = ", ".join(map(str, sorted(runs["draw"].unique())))
     return Table(
         cells,
-        frame,
+        pd.DataFrame(shown).rename(columns=labels),
         "Support recovery over N/d",
-        f"Mean ± standard deviation over {cells['n'].max()} run seeds of one data draw. "
-        "The best federated method of a row is bold.",
+        f"Mean ± standard deviation over {runs['seed'].nunique()} run seeds of data draw {draws}. The best federated "
+        "method of a row whose every run finished is bold. The last columns are one fit each to the pooled, shifted "
+        "training rows of the same draw.",
     )
 
 
-def _row(ratio: float, cells: pd.DataFrame, methods: list[str], federated: list[str]) -> dict[str, str]:
-    best = cells.loc[federated, "mean"].idxmax()
-    row = {"N/d": f"{ratio:.2f}"}
-    for method in methods:
-        mean, sd, diverged = cells.loc[method, ["mean", "sd", "diverged"]]
-        text = f"{mean:.3f} ± {sd:.3f}" + (f" ({diverged:.0f} diverged)" if diverged else "")
-        row[method] = f"{BOLD}{text}{BOLD}" if method == best else text
-    return row
+def _reference_cells(references: pd.DataFrame) -> pd.DataFrame:
+    """References as cells: one fit each, so no spread."""
+    kept = references[["ratio", "reference", METRIC]]
+    return kept.set_axis(["ratio", "method", "mean"], axis="columns").assign(n=1, diverged=0)
+
+
+def _row(ratio: float, cells: pd.DataFrame, columns: list[str], federated: list[str]) -> dict[str, str]:
+    first = best(cells.loc[federated])
+    texts = {name: spread(*cells.loc[name, ["mean", "sd", "n", "diverged"]]) for name in columns}
+    return {"N/d": f"{ratio:.2f}"} | {name: bold(text, name in first) for name, text in texts.items()}

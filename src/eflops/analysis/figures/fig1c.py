@@ -1,0 +1,39 @@
+"""Figure 1c: test R2 over the learning rate of the weights."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from eflops.analysis.figure import Figure
+from eflops.analysis.points import draw_points, method_legend
+from eflops.analysis.source import Source
+from eflops.analysis.summary import summarise
+
+METRIC = "r2"
+
+
+def make(source: Source) -> Figure:
+    """The panel on its own."""
+    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
+    data = draw(axes, source)
+    method_legend(drawing, data["method"], source, columns=2)
+    return Figure(drawing, data)
+
+
+def draw(axes: Axes, source: Source) -> pd.DataFrame:
+    """Draw the panel; the plotted numbers."""
+    runs = source.runs("rates_theta")
+    data = draw_rates(axes, runs, "set_rate", source)
+    fixed = runs["set_gate_rate"].iloc[0]
+    axes.set(xlabel=r"$\eta_\theta$", title=rf"$\eta_\phi = {fixed:g}$, $N/d = {runs['ratio'].iloc[0]:g}$")
+    return data
+
+
+def draw_rates(axes: Axes, runs: pd.DataFrame, rate: str, source: Source) -> pd.DataFrame:
+    """R2 over a rate, a line a method."""
+    data = summarise(runs, METRIC, ["method", rate])
+    draw_points(axes, data, rate, source)
+    values = data[rate].unique()
+    margin = 0.06 * (values.max() - values.min())
+    axes.set(ylabel="test $R^2$", xlim=(values.min() - margin, values.max() + margin))
+    return data

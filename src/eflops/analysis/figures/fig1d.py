@@ -1,0 +1,29 @@
+"""Figure 1d: test R2 over the learning rate of the gates."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from eflops.analysis.figure import Figure
+from eflops.analysis.figures.fig1c import draw_rates
+from eflops.analysis.points import method_legend
+from eflops.analysis.source import Source
+
+METRIC = "r2"
+
+
+def make(source: Source) -> Figure:
+    """The panel on its own."""
+    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
+    data = draw(axes, source)
+    method_legend(drawing, data["method"], source, columns=2)
+    return Figure(drawing, data)
+
+
+def draw(axes: Axes, source: Source) -> pd.DataFrame:
+    """Draw the panel; the plotted numbers."""
+    runs = source.runs("rates_phi")
+    data = draw_rates(axes, runs, "set_gate_rate", source)
+    fixed = runs["set_rate"].iloc[0]
+    axes.set(xlabel=r"$\eta_\phi$", title=rf"$\eta_\theta = {fixed:g}$, $N/d = {runs['ratio'].iloc[0]:g}$")
+    return data
