@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
+import matplotlib.figure
 import pandas as pd
 
 from eflops.files import sha256_bytes, write_bytes, write_text
