@@ -90,7 +90,7 @@ def synthetic(paper: Paper) -> tuple[pd.DataFrame, pd.DataFrame]:
             method,
             ratio,
             support_recovery=printed.value + printed.sd * UNIT * (1 if method == "eflops" else -1) * 0.3,
-            r2=level[method] + 0.01 * UNIT,
+            r2=level[method] + 0.01 * (UNIT if method == "eflops" else SHUFFLED),
         )
         for ratio, row in paper.recovery.items()
         for method, printed in row.items()
@@ -122,7 +122,7 @@ def mnist() -> pd.DataFrame:
             "mnist",
             method,
             accuracy=0.89 + 0.01 * UNIT,
-            macs=1000 * share[method] + 10 * UNIT,
+            macs=1000 * share[method] + 10 * (UNIT if method == "eflops" else SHUFFLED),
             dense_macs=1000,
             last_round_training=sent,
             **{f"{way}_{phase}": sent for way, phase in product(("down", "up"), ("training", "tuning"))},

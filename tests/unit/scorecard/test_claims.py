@@ -53,6 +53,13 @@ def test_a_better_mean_within_chance_is_direction_only(paper_like) -> None:
     assert paper_like.claim("golub-split") == Verdict.DIRECTION
 
 
+def test_equal_differences_leave_nothing_to_test_and_are_direction_only(paper_like) -> None:
+    paper_like.change("golub_splits", "accuracy", 14 / 15, method="eflops")
+    paper_like.change("golub_splits", "accuracy", 13 / 15, method="fediht")
+    paper_like.change("golub_splits", "accuracy", 12 / 15, method="fedavg")
+    assert paper_like.claim("golub-split") == Verdict.DIRECTION
+
+
 def test_an_order_with_a_diverged_run_is_direction_only(paper_like) -> None:
     paper_like.change("support_recovery", "status", "diverged", method="eflops", ratio=0.64, seed=3)
     paper_like.change("support_recovery", ["r2", "support_recovery"], np.nan, method="eflops", ratio=0.64, seed=3)

@@ -1,5 +1,6 @@
 """Judging an order of methods: one is claimed to be better than others, at every place that a claim names."""
 
+import math
 from collections.abc import Callable, Iterable
 
 import pandas as pd
@@ -33,5 +34,10 @@ def judge_order(tests: pd.DataFrame, values: Iterable[Value], name: Callable[[pd
 
 def _names(tests: pd.DataFrame, name: Callable[[pd.Series], str], detail: str) -> str:
     """The comparisons by name, each with the number that speaks against it."""
-    short = {"difference": "{:+.3g}", "p_holm": "Holm p {:.2g}", "missing": "{:.0f} pairs"}[detail]
-    return ", ".join(f"{name(test)} ({short.format(test[detail])})" for _, test in tests.iterrows())
+    form = {"difference": "{:+.3g}", "p_holm": "Holm p {:.2g}", "missing": "{:.0f} pairs"}[detail]
+    return ", ".join(f"{name(test)} ({_number(test[detail], form)})" for _, test in tests.iterrows())
+
+
+def _number(number: float, form: str) -> str:
+    """A number in its form; there is none where runs are lacking, or where equal differences leave nothing to test."""
+    return "undefined" if math.isnan(number) else form.format(number)
