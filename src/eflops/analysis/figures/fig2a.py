@@ -1,0 +1,28 @@
+"""Figure 2a: test accuracy over rounds."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from eflops.analysis.curves import band, draw_bands
+from eflops.analysis.figure import Figure
+from eflops.analysis.points import method_legend
+from eflops.analysis.source import Source
+
+METRIC = "accuracy"
+
+
+def make(source: Source) -> Figure:
+    """The panel on its own."""
+    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
+    data = draw(axes, source)
+    method_legend(drawing, data["method"], source, columns=3)
+    return Figure(drawing, data)
+
+
+def draw(axes: Axes, source: Source) -> pd.DataFrame:
+    """Draw the panel; the plotted numbers."""
+    data = band(source.curves("mnist"), METRIC)
+    draw_bands(axes, data, source, legend=False)
+    axes.set(xlabel="round", ylabel="test accuracy", ylim=(0, 1), title="mean ± sd of run seeds, dotted: tuning")
+    return data
