@@ -64,7 +64,7 @@ def _column(cells: pd.DataFrame, first: list[object]) -> list[str]:
 def _note(cells: pd.DataFrame) -> str:
     return (
         f"Mean ± standard deviation over {cells['n'].max()} run seeds of one data draw. Bytes are those of the "
-        "messages as serialised, both ways, as a share of as many dense messages; the paper's formula leaves indices out. "
+        "messages as serialised, both ways, as a share of as many dense messages; the paper's formula has no indices. "
         "Megabytes are of training and tuning. Operations are multiply-accumulates of one prediction without dead "
         "units, and the share of the dense network's that is removed. The best federated method is bold."
     )

@@ -28,7 +28,7 @@ def make(source: Source) -> Table:
         pd.DataFrame([*shown, _total(means, methods, source)]),
         "The CNN layer by layer",
         f"Means over {cells['n'].max()} run seeds of one data draw: kept parameters (biases among them) / operations "
-        "of one prediction / dead units. A dead unit has no kept weight in or out; it is removed with what hangs on it.",
+        "of one prediction / dead units. A dead unit has no kept weight in or out; it is removed with all it feeds.",
     )
 
 
