@@ -1,0 +1,34 @@
+"""Figure 3a: test accuracy over rounds at one split, over run seeds."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+
+from eflops.analysis import accuracy_panel
+from eflops.analysis.figure import Figure
+from eflops.analysis.points import method_legend
+from eflops.analysis.source import Source
+
+METRIC = accuracy_panel.METRIC
+EXPERIMENT = "golub_runs"
+
+
+def make(source: Source) -> Figure:
+    """The panel on its own."""
+    drawing, (curve, final) = plt.subplots(1, 2, figsize=(4.6, 3.0), width_ratios=[2.6, 1])
+    data = draw(curve, final, source)
+    method_legend(drawing, data["method"], source, columns=3)
+    return Figure(drawing, data)
+
+
+def draw(curve: Axes, final: Axes, source: Source) -> pd.DataFrame:
+    """Draw the curves and, beside them, the final accuracies; the plotted numbers."""
+    return accuracy_panel.draw_accuracy(curve, final, source, EXPERIMENT, "one split, mean ± sd of run seeds")
+
+
+def trace(source: Source, keys: Mapping[str, Any]) -> pd.DataFrame:
+    """The runs behind a plotted number."""
+    return accuracy_panel.trace(source, EXPERIMENT, keys)
