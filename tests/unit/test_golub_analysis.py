@@ -10,6 +10,7 @@ from scipy import stats
 from eflops import record
 from eflops.analysis import accuracy_panel, references, supports
 from eflops.analysis.catalogue import golub as catalogue
+from eflops.analysis.catalogue.product import Product
 from eflops.analysis.figures import fig3, fig3a, golub_scaling
 from eflops.analysis.gather import gather
 from eflops.analysis.gene_shares import gene_shares
@@ -194,7 +195,7 @@ def test_scalings_are_compared_by_the_same_genes(source: Source) -> None:
 
 
 @pytest.mark.parametrize("product", catalogue.PRODUCTS, ids=lambda product: product.name)
-def test_products_are_byte_identical_when_made_again(source: Source, product, tmp_path: Path) -> None:
+def test_products_are_byte_identical_when_made_again(source: Source, product: Product, tmp_path: Path) -> None:
     made = []
     for turn in ("first", "again"):
         out = [tmp_path / turn / Path(file).name for file in product.files]
