@@ -90,7 +90,7 @@ def _csv_files(folder: Path) -> list[Path]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path, float_precision="round_trip")
+    return pd.read_csv(path)
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -73,7 +73,7 @@ def equal(one: Any, other: Any) -> bool:
 def cell_evidence(store: Store, study: Study, product: Product, address: Address) -> Evidence:
     """What is behind a cell of a table or a point of a figure."""
     name = next(path for path in product.files if path.endswith(".csv"))
-    frame = pd.read_csv(store.folder / name, float_precision="round_trip")
+    frame = pd.read_csv(store.folder / name)
     cell = locate(frame, address, context(study.config)["labels"])
     with regathered(store, study.config, product.experiments) as source:
         traced = trace(product, source, cell)

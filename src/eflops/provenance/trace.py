@@ -41,6 +41,8 @@ def trace(product: Product, source: Source, cell: Cell) -> Trace:
     else:
         runs = _matching(product, source, cell.keys, metric)
         runs = runs.assign(value=runs[metric]) if metric in runs else runs
+    if runs.empty:
+        return Trace(runs, metric, f"no run: it is read from {' and '.join(product.inputs) or 'no file'}", None)
     return Trace(runs, metric, _formula(module, cell, metric), _recomputed(cell, metric, runs))
 
 
@@ -60,10 +62,9 @@ def _matching(product: Product, source: Source, keys: Mapping[str, Any], metric:
     frames = [source.curves(name) if by_round else source.runs(name) for name in product.experiments]
     runs = pd.concat(frames, ignore_index=True)
     for key, value in keys.items():
-        if key in runs and key not in METHOD_KEYS and key != metric:
-            runs = runs[
-                runs[key].isna() if pd.isna(value) else runs[key].map(lambda cell, word=str(value): same(cell, word))
-            ]
+        # A key that is empty says nothing: the panels of a figure need not all have the same keys.
+        if key in runs and key not in METHOD_KEYS and key != metric and not pd.isna(value):
+            runs = runs[runs[key].map(lambda cell, word=str(value): same(cell, word))]
     methods = {keys[key] for key in METHOD_KEYS if key in keys}
     return runs[runs["method"].isin(methods)] if methods else runs
 

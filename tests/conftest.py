@@ -1,0 +1,38 @@
+"""The small study that tests of provenance read, made once a session; tests that change it get a copy."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def small_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A results folder with everything in it: not to be changed."""
+    import small_results
+
+    folder = tmp_path_factory.mktemp("small") / "results"
+    small_results.make(folder)
+    return folder
+
+
+@pytest.fixture
+def results(small_results: Path, tmp_path: Path) -> Path:
+    """A copy of the small results, to be changed at will."""
+    return Path(shutil.copytree(small_results, tmp_path / "results"))
+
+
+@pytest.fixture(scope="session")
+def small_published(small_results: Path) -> Path:
+    """The small results as they would be tracked: not to be changed."""
+    from eflops.provenance.publish import publish
+
+    folder = small_results.parent / "published"
+    publish(small_results, folder)
+    return folder
+
+
+@pytest.fixture
+def published(small_published: Path, tmp_path: Path) -> Path:
+    """A copy of the small published results, to be changed at will."""
+    return Path(shutil.copytree(small_published, tmp_path / "published"))

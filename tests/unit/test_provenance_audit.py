@@ -1,0 +1,218 @@
+"""Whatever is changed after a run, the audit finds it and names it."""
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from eflops.cli import main
+from eflops.errors import UserError
+from eflops.provenance.audit import audit
+from eflops.provenance.checks import code
+from eflops.provenance.findings import Finding
+
+CELL = "runs/support_recovery/nd0.64/eflops/base"
+RECORD = f"{CELL}/draw0-seed1.json"
+
+
+def found(folder: Path, kind: str, place: str) -> list[Finding]:
+    """The findings of a kind at a place."""
+    return [finding for finding in audit(folder).findings if finding.kind == kind and finding.place == place]
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def edit_json(path: Path, change: Callable[[dict], None]) -> None:
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+
+
+def change_digit(path: Path, line: int) -> None:
+    """Change the last digit of a line of a file."""
+    lines = path.read_text().splitlines(keepends=True)
+    place = max(place for place, letter in enumerate(lines[line]) if letter.isdigit())
+    digit = str((int(lines[line][place]) + 1) % 10)
+    lines[line] = lines[line][:place] + digit + lines[line][place + 1 :]
+    path.write_text("".join(lines))
+
+
+def test_untouched_results_have_no_findings(small_results: Path, small_published: Path) -> None:
+    for folder in (small_results, small_published):
+        report = audit(folder, pictures=True)
+        assert report.findings == []
+        assert report.records == 24
+        assert report.remade >= 2
+
+
+def test_a_digit_changed_in_a_record(results: Path) -> None:
+    def worse(record: dict) -> None:
+        record["result"]["metrics"]["r2"] += 0.001
+
+    edit_json(results / RECORD, worse)
+    assert "its own hash" in found(results, "damaged", RECORD)[0].what
+
+
+def test_a_setting_changed_in_a_record(results: Path) -> None:
+    edit(results / RECORD, '"rho_init": 0.5', '"rho_init": 0.6')
+    (finding,) = found(results, "different", RECORD)
+    assert finding.what == "settings.rho_init is 0.6, and the config of support_recovery says 0.5"
+
+
+def test_a_record_cut_short(results: Path) -> None:
+    path = results / RECORD
+    path.write_bytes(path.read_bytes()[:500])
+    assert found(results, "damaged", RECORD)
+
+
+def test_a_record_with_an_unknown_key(results: Path) -> None:
+    edit_json(results / RECORD, lambda record: record.update(comment="nice run"))
+    assert found(results, "damaged", RECORD)
+
+
+def test_a_record_swapped_for_another_seeds(results: Path) -> None:
+    shutil.copyfile(results / CELL / "draw0-seed2.json", results / RECORD)
+    (finding,) = found(results, "damaged", RECORD)
+    assert finding.what == "it holds the record of support_recovery/nd0.64/eflops/base/draw0-seed2.json"
+
+
+def test_a_record_removed_and_what_cannot_be_made_without_it(results: Path) -> None:
+    (results / RECORD).unlink()
+    assert found(results, "missing", RECORD)
+    assert "records of support_recovery" in found(results, "different", "tables/support_recovery")[0].what
+
+
+def test_a_record_that_nothing_accounts_for(results: Path) -> None:
+    shutil.copyfile(results / RECORD, results / CELL / "draw0-seed9.json")
+    assert found(results, "unexpected", f"{CELL}/draw0-seed9.json")
+
+
+def test_a_digit_changed_in_a_table(results: Path) -> None:
+    place = "tables/support_recovery.csv"
+    edit(results / place, "0.64,eflops,0.", "0.64,eflops,1.")
+    (finding,) = found(results, "different", place)
+    assert finding.what.startswith("row 1 (0.64, eflops, 0.")
+    assert "mean: 1." in finding.what
+
+
+@pytest.mark.parametrize("suffix", ["md", "tex"])
+def test_a_digit_changed_in_a_tables_other_forms(results: Path, suffix: str) -> None:
+    place = f"tables/support_recovery.{suffix}"
+    edit(results / place, "0.64", "0.65")
+    assert found(results, "different", place)
+
+
+def test_the_last_digit_changed_in_a_figures_numbers(results: Path) -> None:
+    place = "figures/fig1a.csv"
+    change_digit(results / place, line=1)
+    assert "n: 4 stands there, the records give 3" in found(results, "different", place)[0].what
+
+
+def test_a_figure_drawn_from_other_numbers(results: Path) -> None:
+    edit(results / "figures/fig1a.svg", "data sha256 ", "data sha256 0")
+    assert found(results, "different", "figures/fig1a.svg")
+
+
+def test_a_picture_painted_over_is_found_by_drawing_it_again(results: Path) -> None:
+    edit(results / "figures/fig1a.svg", "stroke-width", "stroke-wedth")
+    assert audit(results).findings == []
+    (finding,) = audit(results, pictures=True).findings
+    assert finding.place == "figures/fig1a.svg"
+
+
+def test_a_digit_changed_in_gathered_runs(results: Path) -> None:
+    place = "gathered/support_recovery.csv"
+    edit(results / place, "finished,", "diverged,")
+    assert "status: diverged stands there, the records give finished" in found(results, "different", place)[0].what
+
+
+def test_a_byte_changed_in_a_data_file(results: Path) -> None:
+    place = "data/synthetic/nd0.64-draw0/federation.npz"
+    data = bytearray((results / place).read_bytes())
+    data[len(data) // 2] ^= 1
+    (results / place).write_bytes(data)
+    assert found(results, "damaged", place)
+
+
+def test_a_manifest_changed_and_its_records(results: Path) -> None:
+    place = "data/synthetic/nd0.64-draw0/manifest.json"
+    edit(results / place, '"snr": 20.0', '"snr": 21.0')
+    assert found(results, "damaged", place)
+
+
+def test_data_made_anew_with_other_settings(results: Path) -> None:
+    other, here = results / "data/synthetic/nd1.00-draw0", results / "data/synthetic/nd0.64-draw0"
+    for name in ("manifest.json", "federation.npz"):
+        shutil.copyfile(other / name, here / name)
+    assert (
+        found(results, "different", RECORD)[0].what
+        == "it was trained on other data than data/synthetic/nd0.64-draw0 names"
+    )
+
+
+def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:
+    edit(results / "scorecard.json", '"verdict": "not judged"', '"verdict": "reproduced"')
+    assert "'reproduced' stands there" in found(results, "different", "scorecard.json")[0].what
+
+
+def test_a_module_edited_after_the_run_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = code.code_hashes
+    monkeypatch.setattr(
+        code, "code_hashes", lambda *roots: {**true(*roots), "eflops.gates": "edited", "eflops.mine": "new"}
+    )
+    code.present.cache_clear()
+    findings = audit(results).findings
+    code.present.cache_clear()
+    assert {finding.kind for finding in findings} == {"stale"}
+    assert any("12 records" in finding.what and "eflops.gates changed" in finding.what for finding in findings)
+    assert all("eflops.mine" in finding.what for finding in findings)
+
+
+def test_a_packed_record_changed_with_its_hash_list_left_alone(published: Path) -> None:
+    place = published / "records.jsonl.gz"
+    text = gzip.decompress(place.read_bytes()).decode().replace('"seed":0', '"seed":7', 1)
+    place.write_bytes(gzip.compress(text.encode(), mtime=0))
+    places = {finding.place for finding in audit(published).findings if finding.kind == "damaged"}
+    assert places >= {"records.jsonl.gz"}
+    assert len(places) == 2
+
+
+def test_a_packed_file_that_is_no_longer_one_is_named(published: Path) -> None:
+    (published / "records.jsonl.gz").write_bytes(b"nothing of the kind")
+    assert found(published, "damaged", "records.jsonl.gz")
+
+
+def test_the_command_tells_by_its_exit_code(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", str(results)]) == 0
+    assert capsys.readouterr().out.endswith("nothing to find fault with.\n")
+    (results / RECORD).unlink()
+    assert main(["audit", str(results)]) == 1
+    assert f"missing: {RECORD}: the config asks for it\n" in capsys.readouterr().out
+
+
+def test_stale_records_alone_may_be_allowed(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    true = code.code_hashes
+    monkeypatch.setattr(code, "code_hashes", lambda *roots: {**true(*roots), "eflops.gates": "edited"})
+    code.present.cache_clear()
+    codes = [main(["audit", str(results), *option]) for option in ([], ["--allow-stale"])]
+    code.present.cache_clear()
+    assert codes == [1, 0]
+
+
+def test_a_folder_that_holds_no_results_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"there is no study\.json"):
+        audit(tmp_path)
+
+
+def test_an_audit_does_not_load_torch(small_results: Path) -> None:
+    program = "import sys; from eflops.cli import main; main(['audit', sys.argv[1]]); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program, str(small_results)], capture_output=True).returncode == 0

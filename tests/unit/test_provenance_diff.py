@@ -1,0 +1,90 @@
+"""What moved between two results is told in units of spread, with the verdicts and conclusions that turned."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eflops.cli import main
+from eflops.provenance.diff import diff
+
+TESTS = "tables/support_recovery_tests.csv"
+
+
+def edit_csv(path: Path, row: int, **cells: object) -> None:
+    frame = pd.read_csv(path).astype(object)
+    for column, value in cells.items():
+        frame.loc[row, column] = value
+    frame.to_csv(path, index=False)
+
+
+def test_equal_results_do_not_differ(small_results: Path, small_published: Path) -> None:
+    difference = diff(small_results, small_published)
+    assert (difference.moves, difference.verdicts, difference.conclusions, difference.presence) == ((), (), (), ())
+    assert difference.compared > 100
+
+
+def write_table(folder: Path, mean: float) -> None:
+    """A table of two cells, one of which has this mean and a standard deviation of 0.1."""
+    path = folder / "tables/support_recovery.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"ratio,method,mean,sd\n0.64,eflops,{mean},0.1\n0.64,fedavg,0.4,0.1\n")
+
+
+def test_a_move_is_told_in_units_of_its_spread(tmp_path: Path) -> None:
+    write_table(tmp_path / "before", 0.5)
+    write_table(tmp_path / "after", 0.8)
+    (move,) = diff(tmp_path / "before", tmp_path / "after").moves
+    assert (move.row, move.column, move.before, move.after) == ("ratio 0.64, method eflops", "mean", 0.5, 0.8)
+    assert move.spreads == pytest.approx(3.0)
+
+
+def test_a_conclusion_that_turned_is_told(small_results: Path, results: Path) -> None:
+    edit_csv(results / TESTS, 0, p_holm=0.001, difference=-0.2)
+    changes = diff(small_results, results).conclusions
+    assert [(change.before, change.after) for change in changes] == [("no difference shown", "the other is higher")]
+    assert changes[0].place.startswith(TESTS)
+
+
+def test_a_verdict_that_changed_is_told(small_results: Path, results: Path) -> None:
+    card = json.loads((results / "scorecard.json").read_text())
+    card["lines"][0]["verdict"] = "reproduced"
+    (results / "scorecard.json").write_text(json.dumps(card))
+    (change,) = diff(small_results, results).verdicts
+    assert (change.place, change.before, change.after) == (card["lines"][0]["id"], "not judged", "reproduced")
+
+
+def test_rows_and_files_that_came_or_went_are_told(small_results: Path, results: Path) -> None:
+    (results / "figures/fig1a.csv").unlink()
+    table = results / "tables/support_recovery.csv"
+    table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
+    places = {change.place: change.after for change in diff(small_results, results).presence}
+    assert places.pop("figures/fig1a.csv") == "gone"
+    assert list(places.values()) == ["gone"]
+    assert next(iter(places)).startswith("tables/support_recovery.csv: ratio 1.0, method ")
+
+
+def test_two_commits_are_compared_by_what_they_track(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["-c", "user.name=a", "-c", "user.email=b"]
+    subprocess.run(["git", "init", "-q"], check=True)
+    for mean in (0.5, 0.7):
+        write_table(tmp_path / "results/published", mean)
+        subprocess.run(["git", "add", "results"], check=True)
+        subprocess.run(["git", *names, "commit", "-qm", f"mean {mean}"], check=True)
+    assert main(["diff", "HEAD~1", "HEAD", "--figure", "moves.svg"]) == 0
+    told = capsys.readouterr().out
+    assert "tables/support_recovery.csv: ratio 0.64, method eflops, mean: 0.5 to 0.7 (+2.00 spreads)" in told
+    assert "1 moved, 1 by more than their spread" in told
+    assert (tmp_path / "moves.svg").read_text().startswith("<?xml")
+    assert main(["diff", "HEAD~1", "HEAD", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["moves"][0]["after"] == 0.7
+
+
+def test_a_side_that_is_neither_folder_nor_commit_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "nowhere", "HEAD"]) == 1
+    assert "nowhere: there is no such folder and no such commit" in capsys.readouterr().err

@@ -1,0 +1,202 @@
+"""Any number leads to its runs, and its runs to what they were made from."""
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from eflops.analysis.catalogue import products
+from eflops.cli import main
+from eflops.config.load import check
+from eflops.errors import UserError
+from eflops.provenance.address import Address, key_columns, locate
+from eflops.provenance.evidence import cell_evidence
+from eflops.provenance.recompute import context, regathered
+from eflops.provenance.resolve import gather_evidence
+from eflops.provenance.show import describe
+from eflops.provenance.store import opened
+from eflops.provenance.study import read_study
+from eflops.provenance.trace import trace
+from eflops.record import read
+from small_results import CONFIG
+
+TABLE = "tables/support_recovery.csv"
+
+
+def explained(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main(["explain", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_cell_leads_to_its_runs_and_their_origin(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "eflops")
+    record = read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json")
+    assert told.startswith("tables/support_recovery.csv: ratio 0.64, method eflops, mean = ")
+    assert "the mean of support_recovery over the runs that finished" in told
+    assert "Runs (3)" in told
+    for seed in range(3):
+        assert f"runs/support_recovery/nd0.64/eflops/base/draw0-seed{seed}.json" in told
+    for fact in (record.origin.data_sha256, record.origin.code_hash, record.circumstances.commit, "rho_init 0.5"):
+        assert fact in told
+    assert ", the same\n" in told
+
+
+def test_the_same_as_json(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = (small_results / TABLE, "--row", "1", "--column", "E-FLoPS", "--json")
+    told = json.loads(explained(capsys, *arguments))
+    values = [run["value"] for run in told["runs"]]
+    assert told["n"] == 3
+    assert told["made_again"]["agrees"]
+    assert told["value"] == pytest.approx(sum(values) / 3)
+    assert [run["run"]["seed"] for run in told["runs"]] == [0, 1, 2]
+    assert told["runs"][0]["settings"]["rounds"] == 6
+
+
+def test_the_commands_it_names_make_the_runs_again(
+    small_results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = json.loads(explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "fediht", "--json"))
+    monkeypatch.chdir(tmp_path)
+    for command in told["commands"][:-1]:
+        words = shlex.split(command)
+        assert words[:3] == ["python", "-m", "eflops"]
+        assert main(words[3:]) == 0
+    for run in told["runs"]:
+        assert read(tmp_path / "again" / run["record"]).result_sha256 == run["result_sha256"]
+
+
+def test_prov_json_names_only_what_it_declares(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "eflops", "--prov"))
+    declared = {name for kind in ("entity", "activity", "agent") for name in told[kind]}
+    relations = ("wasGeneratedBy", "used", "wasDerivedFrom", "wasAssociatedWith", "hadMember")
+    assert set(told) == {"prefix", "entity", "activity", "agent", *relations}
+    for relation in relations:
+        for ends in told[relation].values():
+            assert set(ends.values()) <= declared
+    prefixes = {name.partition(":")[0] for name in declared}
+    assert prefixes <= set(told["prefix"])
+    assert len(told["wasDerivedFrom"]) == 3
+    trained = [name for name in told["activity"] if name.startswith("eflops:train/")]
+    assert len(trained) == 3
+    assert all(any(used["prov:activity"] == name for used in told["used"].values()) for name in trained)
+
+
+def test_a_figures_point(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = explained(capsys, small_results / "figures/fig1b.svg", "--series", "eflops", "--x", "0.64")
+    assert told.startswith("figures/fig1b.csv: method eflops, ratio 0.64, mean = ")
+    assert "Runs (3)" in told
+
+
+@pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
+def test_a_picture_alone_is_known_by_the_data_it_carries(
+    small_results: Path, tmp_path: Path, suffix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stray = tmp_path / f"from the talk.{suffix}"
+    shutil.copyfile(small_results / f"figures/fig1b.{suffix}", stray)
+    told = explained(capsys, stray, "--results", small_results, "--series", "fedavg", "--x", "1.0")
+    assert told.startswith("figures/fig1b.csv: method fedavg, ratio 1.0, mean = ")
+
+
+def test_a_picture_of_other_data_is_refused(results: Path, tmp_path: Path) -> None:
+    stray = tmp_path / "fig1b.svg"
+    shutil.copyfile(results / "figures/fig1b.svg", stray)
+    (results / "figures/fig1b.csv").write_text("method,ratio,mean\neflops,0.64,1\n")
+    with opened(results) as store, pytest.raises(UserError, match="it was drawn from data"):
+        gather_evidence(store, (), Address(stray), None)
+
+
+def test_a_line_of_the_scorecard(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = explained(capsys, small_results / "scorecard.json", "--line", "table1/0.64/eflops")
+    assert told.startswith("scorecard.json: table1/0.64/eflops = not judged")
+    assert "Runs (3)" in told
+
+
+def test_a_claim_leads_to_all_runs_that_it_read(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(explained(capsys, small_results / "scorecard.json", "--line", "claim/syn-r2", "--json"))
+    assert {run["run"]["method"] for run in told["runs"]} == {"eflops", "fediht"}
+    assert told["metric"] == "r2"
+
+
+def test_published_results_explain_the_same(
+    small_results: Path, small_published: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address = ("--row", "0.64", "--column", "eflops", "--json")
+    loose, packed = (
+        json.loads(explained(capsys, folder / TABLE, *address)) for folder in (small_results, small_published)
+    )
+    assert loose["runs"] == packed["runs"]
+
+
+def test_every_row_of_every_product_leads_to_runs_that_give_its_mean(small_results: Path) -> None:
+    config = check(CONFIG)
+    checked = 0
+    with opened(small_results) as store, regathered(store, config, config.experiments) as source:
+        for product in products(config):
+            frame = pd.read_csv(small_results / next(path for path in product.files if path.endswith(".csv")))
+            for row in range(len(frame)):
+                words = tuple(f"{key}={frame[key][row]}" for key in key_columns(frame) if pd.notna(frame[key][row]))
+                cell = locate(frame, Address(Path(product.name), words), {})
+                found = trace(product, source, cell)
+                if cell.keys.get("method") in ("best_subset", "lasso"):
+                    continue
+                assert len(found.runs), f"{product.name}: {cell}"
+                if found.recomputed is not None:
+                    assert found.recomputed == pytest.approx(cell.value, nan_ok=True), f"{product.name}: {cell}"
+                    checked += 1
+    assert checked > 20
+
+
+def test_a_number_that_does_not_follow_from_the_records_is_said_to(results: Path) -> None:
+    text = (results / TABLE).read_text()
+    (results / TABLE).write_text(text.replace("0.64,eflops,0.", "0.64,eflops,1.", 1))
+    study = read_study(results)
+    with opened(results) as store:
+        product = next(product for product in products(study.config) if TABLE in product.files)
+        evidence = cell_evidence(store, study, product, Address(Path(TABLE), ("0.64",), "eflops"))
+    assert not evidence.agrees
+
+
+@pytest.mark.parametrize(
+    ("words", "column", "message"),
+    [
+        (("0.65",), "eflops", r"no row fits '0\.65'; there are ratio \(0\.64, 1\.0\)"),
+        (("0.64",), None, r"rows fit; say which method \(eflops"),
+        (("0.64",), "elfops", "no row fits 'elfops'"),
+    ],
+)
+def test_an_address_that_names_no_cell_is_answered_with_what_there_is(
+    small_results: Path, words: tuple[str, ...], column: str | None, message: str
+) -> None:
+    frame = pd.read_csv(small_results / TABLE)
+    with pytest.raises(UserError, match=message):
+        locate(frame, Address(Path(TABLE), words, column), context(check(CONFIG))["labels"])
+
+
+def test_a_file_that_is_no_product_is_answered_with_those_that_are(small_results: Path) -> None:
+    with opened(small_results) as store, pytest.raises(UserError, match="they are tables/support_recovery"):
+        gather_evidence(store, (), Address(small_results / "tables/none.csv"), None)
+
+
+def test_the_column_may_be_one_of_the_tables_own(small_results: Path) -> None:
+    frame = pd.read_csv(small_results / TABLE)
+    cell = locate(frame, Address(Path(TABLE), ("0.64", "method=eflops"), "n"), {})
+    assert (cell.column, cell.value) == ("n", 3)
+
+
+def test_a_record_shown_for_people_says_who_what_and_how_again(small_results: Path) -> None:
+    told = describe(read(small_results / "runs/support_recovery/nd0.64/fedavg/base/draw0-seed2.json"))
+    assert told.startswith("support_recovery: fedavg on synthetic at N/d = 0.64, draw 0, seed 2: finished\n")
+    assert "kept weights" in told
+    assert "6 of 64" in told
+    assert "python -m eflops train --job" in told
+
+
+def test_a_reference_that_no_run_made_leads_to_its_file(
+    small_results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "lasso")
+    assert "no run: it is read from gathered/support_recovery.references.csv" in told
+    assert "the same" in told
