@@ -5,8 +5,7 @@ import math
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.summary import MINUS
-from eflops.analysis.table import Table
+from eflops.analysis.table import MINUS, Table
 
 NOTE = (
     "Differences are {reference} minus the other method, with their 95 % interval; n pairs, diverged runs left out and "

@@ -19,17 +19,17 @@ class Source:
 
     def runs(self, experiment: str) -> pd.DataFrame:
         """One row a run."""
-        return pd.read_csv(self.results / "gathered" / f"{experiment}.csv", float_precision="round_trip")
+        return pd.read_csv(self.results / "gathered" / f"{experiment}.csv")
 
     def curves(self, experiment: str) -> pd.DataFrame:
         """One row a run and evaluated round, with the run's identity."""
-        curves = pd.read_csv(self.results / "gathered" / f"{experiment}.curves.csv", float_precision="round_trip")
+        curves = pd.read_csv(self.results / "gathered" / f"{experiment}.curves.csv")
         return curves.merge(self.runs(experiment)[[*IDENTITY, "status", "record"]], on="record", how="left")
 
     def references(self, experiment: str) -> pd.DataFrame:
         """One row a reference fit to pooled rows, for each data draw of an experiment."""
         path = self.results / "gathered" / f"{experiment}.references.csv"
-        return pd.read_csv(path, float_precision="round_trip")
+        return pd.read_csv(path)
 
     @cached_property
     def labels(self) -> dict[str, str]:

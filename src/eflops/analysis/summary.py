@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from eflops.analysis.table import BOLD
-
-MINUS = "\N{MINUS SIGN}"
+from eflops.analysis.table import BOLD, MINUS
 
 METRIC_LABELS = {"support_recovery": "Support recovery", "r2": "Test R²"}
 
@@ -31,9 +29,9 @@ def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str])
 def spread(mean: float, sd: float, n: int = 2, diverged: int = 0) -> str:
     """`0.612 ± 0.040`, with the number of diverged runs where there are any; a single number has no sd."""
     if diverged and diverged == n:
-        return f"all {n} diverged"
+        return f"all {n:.0f} diverged"
     text = _number(mean) + (f" ± {_number(sd)}" if pd.notna(sd) else "")
-    return f"{text} ({diverged} of {n} diverged)" if diverged else text
+    return f"{text} ({diverged:.0f} of {n:.0f} diverged)" if diverged else text
 
 
 def _number(value: float) -> str:

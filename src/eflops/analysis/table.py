@@ -8,6 +8,7 @@ import pandas as pd
 from eflops.files import write_text
 
 BOLD = "**"
+MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
@@ -61,5 +62,5 @@ def _latex(cell: object) -> str:
     text = text.removeprefix(BOLD).removesuffix(BOLD) if bold else text
     for plain, escaped in {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#"}.items():
         text = text.replace(plain, escaped)
-    text = text.replace("±", r"$\pm$").replace("η", r"$\eta$").replace("−", "$-$").replace("²", "$^2$")
+    text = text.replace("±", r"$\pm$").replace("η", r"$\eta$").replace(MINUS, "$-$").replace("²", "$^2$")
     return rf"\textbf{{{text}}}" if bold else text

@@ -29,7 +29,7 @@ def make(source: Source) -> Figure:
         letter(place, name)
         if ratio == ratios[-1]:
             drawing.colorbar(image, ax=place, label="difference from $T = 0$")
-    drawing.supxlabel(f"mean of {cells['n'].max()} run seeds; *: 95 % interval of the difference without 0", fontsize=7)
+    drawing.supxlabel(f"mean of {cells['n'].max()} run seeds; †: 95 % interval of the difference without 0", fontsize=7)
     return Figure(drawing, cells)
 
 
@@ -57,7 +57,7 @@ def _words(cell: pd.Series) -> str:
     if cell["diverged"] == cell["n"]:
         return "diverged"
     lost = f"\n{cell['diverged']}/{cell['n']} div." if cell["diverged"] else ""
-    return f"{cell['mean']:.3f}{'*' if is_clear(cell) else ''}{lost}"
+    return f"{cell['mean']:.3f}{'†' if is_clear(cell) else ''}{lost}"
 
 
 def _bound(cells: pd.DataFrame, metric: str) -> float:

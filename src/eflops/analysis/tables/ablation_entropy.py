@@ -21,7 +21,7 @@ def make(source: Source) -> Table:
         pd.DataFrame(shown),
         "Ablation: entropy and the rate of the gates",
         f"Mean ± standard deviation over {cells['n'].max()} run seeds of data draw 0; the best temperature of a row is "
-        "bold, and * marks a paired difference from T = 0 whose 95 % interval leaves 0 out. Weights' rate "
+        "bold, and † marks a paired difference from T = 0 whose 95 % interval leaves 0 out. Weights' rate "
         f"{setting['set_rate']:g}, initial density {setting['set_rho_init']:g}, pruning from "
         f"{setting['set_prune_from']:g} of the rounds.",
     )
@@ -32,6 +32,6 @@ def _row(key: tuple[str, float, float], cells: pd.DataFrame) -> dict[str, str]:
     first = best(cells)
     row = {"metric": METRIC_LABELS[metric], "N/d": f"{ratio:.2f}", "gate rate": f"{gate_rate:g}"}
     for temperature, cell in cells.iterrows():
-        text = spread(*cell[["mean", "sd", "n", "diverged"]]) + ("*" if is_clear(cell) else "")
+        text = spread(*cell[["mean", "sd", "n", "diverged"]]) + ("†" if is_clear(cell) else "")
         row[f"T = {temperature:g}"] = bold(text, temperature in first)
     return row

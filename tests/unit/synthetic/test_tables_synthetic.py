@@ -1,0 +1,194 @@
+"""The synthetic tables hold what the records hold, and say how it was summed up."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from eflops import record
+from eflops.analysis.catalogue import PRODUCTS as ALL_PRODUCTS
+from eflops.analysis.catalogue.synthetic import PRODUCTS
+from eflops.analysis.entropy import entropy_grid
+from eflops.analysis.source import Source
+from eflops.analysis.summary import best, spread
+from eflops.analysis.table import Table
+from eflops.analysis.tables.support_recovery_draws import spread_over_draws
+from eflops.errors import UserError
+
+TABLES = [product for product in PRODUCTS if product.kind == "table"]
+
+
+@pytest.fixture(scope="session")
+def table(source: Source) -> Callable[[str], Table]:
+    """The table of a name."""
+    return lambda name: import_module(f"eflops.analysis.tables.{name}").make(source)
+
+
+def recovered(results: Path, ratio: str, method: str) -> list[float]:
+    """Support recovery of a cell's runs, read from the records themselves."""
+    files = sorted((results / "runs" / "support_recovery" / ratio / method / "base").glob("*.json"))
+    return [record.read(file).result.metrics["support_recovery"] for file in files]
+
+
+def test_no_two_products_share_a_name() -> None:
+    names = [product.name for product in ALL_PRODUCTS]
+    assert len(set(names)) == len(names)
+
+
+def test_table_1_holds_the_mean_and_deviation_of_the_records(table: Callable[[str], Table], results: Path) -> None:
+    data = table("support_recovery").data.set_index(["ratio", "method"])
+    for ratio, label in ((0.64, "nd0.64"), (1.36, "nd1.36")):
+        for method in ("eflops", "flops", "fediht", "fedavg", "centralized"):
+            values = recovered(results, label, method)
+            assert len(values) == 3
+            cell = data.loc[(ratio, method)]
+            assert (cell["mean"], cell["sd"], cell["n"]) == pytest.approx((np.mean(values), np.std(values, ddof=1), 3))
+
+
+def test_table_1_has_its_columns_in_order_with_the_references_last(table: Callable[[str], Table]) -> None:
+    assert table("support_recovery").shown.columns.tolist() == [
+        "N/d",
+        "E-FLoPS",
+        "FLoPS (T = 0)",
+        "Fed-IHT",
+        "FedIter-HT",
+        "FedAvg",
+        "Centralized E-FLoPS",
+        "Best subset",
+        "Lasso cut to m",
+    ]
+
+
+def test_only_the_best_federated_methods_are_bold(table: Callable[[str], Table]) -> None:
+    made = table("support_recovery")
+    for _, row in made.shown.iterrows():
+        federated = row[["E-FLoPS", "FLoPS (T = 0)", "Fed-IHT", "FedAvg"]]
+        means = federated.str.strip("*").str.split(" ").str[0].astype(float)
+        is_bold = federated.str.startswith("**")
+        assert is_bold.tolist() == (means == means.max()).tolist()
+        assert not row[["Centralized E-FLoPS", "Best subset", "FedIter-HT"]].str.contains("**", regex=False).any()
+
+
+def test_diverged_runs_are_counted_and_shown(table: Callable[[str], Table]) -> None:
+    made = table("support_recovery")
+    lost = made.data[made.data["method"] == "fediterht"]
+    assert lost["diverged"].tolist() == lost["n"].tolist() == [3, 3]
+    assert made.shown["FedIter-HT"].tolist() == ["all 3 diverged"] * 2
+
+
+def test_the_tests_agree_with_scipy_and_span_the_table(table: Callable[[str], Table], results: Path) -> None:
+    tests = table("support_recovery_tests").data.set_index(["ratio", "other"])
+    assert len(tests) == 10
+    assert set(tests["tests"]) == {10}
+    ours, other = (recovered(results, "nd1.36", method) for method in ("eflops", "fedavg"))
+    expected = stats.ttest_rel(ours, other)
+    row = tests.loc[(1.36, "fedavg")]
+    assert (row["t"], row["p"], row["df"]) == pytest.approx((expected.statistic, expected.pvalue, 2))
+    assert row["difference"] == pytest.approx(np.mean(ours) - np.mean(other))
+
+
+def test_a_method_that_diverged_leaves_no_pair(table: Callable[[str], Table]) -> None:
+    tests = table("r2_tests")
+    rows = tests.data[tests.data["other"] == "fediterht"]
+    assert rows[["pairs", "missing", "n"]].to_numpy().tolist() == [[3, 3, 0]] * 2
+    assert tests.shown.loc[rows.index[0], ["n", "p", "difference [95 % interval]"]].tolist() == [
+        "0 (3 missing)",
+        "-",
+        "- [-, -]",
+    ]
+
+
+def test_tests_refuse_an_incomplete_experiment(source: Source, tmp_path: Path) -> None:
+    gathered = tmp_path / "gathered"
+    gathered.mkdir()
+    source.runs("support_recovery").iloc[:-1].to_csv(gathered / "support_recovery.csv", index=False)
+    module = import_module("eflops.analysis.tables.support_recovery_tests")
+    with pytest.raises(UserError, match="centralized lacks 1 of 3 pairs, draw 0, seed 2 the first"):
+        module.make(Source(tmp_path, source.context))
+
+
+def test_the_paper_stands_beside_our_numbers(table: Callable[[str], Table]) -> None:
+    made, ours = table("support_recovery_paper"), table("support_recovery").data.set_index(["ratio", "method"])
+    cells = made.data.set_index(["ratio", "method"])
+    assert cells.loc[(0.64, "eflops"), ["paper_mean", "paper_sd"]].tolist() == [0.626, 0.060]
+    assert cells.loc[(1.36, "centralized"), ["paper_mean", "paper_sd"]].tolist() == [0.945, 0.010]
+    assert len(cells) == 8
+    for key, cell in cells.iterrows():
+        assert cell["mean"] == ours.loc[key, "mean"]
+        assert cell["difference"] == pytest.approx(cell["mean"] - cell["paper_mean"])
+    assert made.shown.loc[0, "E-FLoPS, paper"] == "0.626 ± 0.060"
+
+
+def test_spread_between_and_within_draws_by_hand() -> None:
+    # Draw 1: .2 and .4, mean .3, variance .02. Draw 2: .5 and .9, mean .7, variance .08.
+    runs = pd.DataFrame({"draw": [1, 1, 2, 2], "support_recovery": [0.2, 0.4, 0.5, 0.9]})
+    cell = spread_over_draws(runs.assign(ratio=0.64, method="eflops", status="finished")).iloc[0]
+    assert cell["mean"] == pytest.approx(0.5)
+    assert cell["sd_between"] == pytest.approx(np.sqrt(0.08))
+    assert cell["sd_within"] == pytest.approx(np.sqrt(0.05))
+    assert (cell["draws"], cell["n"], cell["diverged"]) == (2, 4, 0)
+
+
+def test_entropy_is_compared_with_none_at_the_same_gate_rate(source: Source) -> None:
+    cells = entropy_grid(source).set_index(["metric", "ratio", "set_gate_rate", "set_temperature"]).sort_index()
+    assert len(cells) == 2 * 2 * 2 * 3
+    for key, cell in cells.iterrows():
+        without = cells.loc[(*key[:3], 0.0), "mean"]
+        if key[3] == 0:
+            assert np.isnan(cell["gain"])
+        else:
+            assert cell["gain"] == pytest.approx(cell["mean"] - without)
+            assert cell["gain_low"] <= cell["gain"] <= cell["gain_high"] or np.isnan(cell["gain_low"])
+
+
+def test_an_ablation_keeps_the_order_of_its_experiment(table: Callable[[str], Table]) -> None:
+    assert table("ablation_recovery").shown["gate recovery"].tolist() == ["paper", "exact"]
+    assert table("ablation_literal").shown["choices"].tolist() == ["ours", "paper's", "paper's, our rates"]
+    assert table("ablation_steps").shown["local steps"].tolist() == ["1", "3", "5", "10"]
+
+
+@pytest.mark.parametrize("product", TABLES, ids=lambda product: product.name)
+def test_every_table_says_how_many_seeds_of_which_draw(product: object, table: Callable[[str], Table]) -> None:
+    note = table(product.name).note
+    assert re.search(r"\d+ (run seeds|data draws|tests)", note), note
+    assert "draw" in note
+
+
+@pytest.mark.parametrize("product", TABLES, ids=lambda product: product.name)
+def test_a_table_has_the_same_rows_in_all_forms(product: object, table: Callable[[str], Table], tmp_path: Path) -> None:
+    made = table(product.name)
+    for suffix in ("csv", "md", "tex"):
+        made.write(tmp_path / f"table.{suffix}")
+    markdown = [line for line in (tmp_path / "table.md").read_text().splitlines() if line.startswith("|")]
+    latex = (tmp_path / "table.tex").read_text()
+    assert len(markdown) == 2 + len(made.shown)
+    assert {line.count("|") for line in markdown} == {len(made.shown.columns) + 1}
+    body = latex[latex.index(r"\midrule") : latex.index(r"\bottomrule")]
+    assert body.count(r"\\") == len(made.shown)
+    assert body.count(r"\textbf") == "".join(markdown).count("**") // 2
+    assert latex.isascii() or set(re.sub(r"[\x00-\x7f]", "", latex)) <= set("†")
+    rows = list(csv.reader(io.StringIO((tmp_path / "table.csv").read_text())))
+    assert len(rows) == 1 + len(made.data)
+
+
+def test_ties_are_all_best_and_lost_runs_never() -> None:
+    cells = pd.DataFrame(
+        {"mean": [0.61240, 0.61239, 0.9, 0.5, np.nan], "diverged": [0, 0, 1, 0, 3]}, index=["a", "b", "c", "d", "e"]
+    )
+    assert best(cells) == ["a", "b"]
+
+
+def test_spreads_are_printed_for_people() -> None:
+    assert spread(0.61249, 0.04) == "0.612 ± 0.040"
+    assert spread(0.82, np.nan, 1, 0) == "0.820"
+    assert spread(0.5, 0.1, 30, 2) == "0.500 ± 0.100 (2 of 30 diverged)"
+    assert spread(np.nan, np.nan, 30, 30) == "all 30 diverged"
+    assert spread(-0.25, 0.1) == "\N{MINUS SIGN}0.250 ± 0.100"
+    assert spread(-1.5e12, 2e12) == "\N{MINUS SIGN}1.5e+12 ± 2e+12"
