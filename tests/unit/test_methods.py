@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from conftest import METHODS, train_runs
 
 from eflops import wire
 from eflops.config.settings import GatedSettings, TrainingSettings
@@ -15,6 +14,7 @@ from eflops.methods.cut import CutSchedule, top
 from eflops.methods.eflops import Method
 from eflops.models.base import Layer
 from eflops.models.linear import Linear
+from small_problems import METHODS, train_runs
 
 EVERY = pytest.mark.parametrize("name", METHODS)
 

@@ -8,7 +8,9 @@ import pytest
 from workflow.conftest import Study
 
 pytestmark = pytest.mark.workflow
-EVERY_CELL = {f"{method} {ratio}" for method in ("eflops", "flops", "fediht", "fedavg") for ratio in ("nd0.64", "nd1.00")}
+EVERY_CELL = {
+    f"{method} {ratio}" for method in ("eflops", "flops", "fediht", "fedavg") for ratio in ("nd0.64", "nd1.00")
+}
 
 
 def record(study: Study, method: str, seed: int) -> dict:

@@ -1,0 +1,137 @@
+"""Training jobs and the records they write."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eflops import record
+from eflops.config.cells import Run
+from eflops.config.settings import GatedSettings, as_typed
+from eflops.data import build
+from eflops.data.federation import save
+from eflops.errors import UserError
+from eflops.provenance.show import describe
+from eflops.train import Job, train
+from small_problems import SYNTHETIC
+
+SLICE: dict[str, Any] = {
+    "experiment": "main", "dataset": "synthetic", "model": "linear", "density": 0.1, "client_fraction": 0.5,
+    "ratio": "nd1.20", "name": "eflops", "method": "eflops", "options": {}, "pooled": False, "engine": "batched",
+    "evaluate_every": 3, "variants": {"base": as_typed(GatedSettings(rounds=6, tune_rounds=2))},
+}  # fmt: skip
+
+
+def quiet(title: str) -> Any:
+    return lambda *_: None
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with one small data draw."""
+    save(build(SYNTHETIC, 1.2, 0), tmp_path / "data/synthetic/nd1.20-draw0", SYNTHETIC)
+    return tmp_path / "data"
+
+
+def job(data: Path, seeds: list[int], **changes: Any) -> Job:
+    runs = tuple(Run("base", 0, seed) for seed in seeds)
+    return Job({**SLICE, **changes}, data, data.parent / "runs", runs, 32)
+
+
+def test_a_job_writes_one_checked_record_a_run(data: Path) -> None:
+    assert train(job(data, [0, 5]), quiet) == 2
+    found = record.read(data.parent / "runs/base/draw0-seed5.json")
+    assert found.run == record.Identity(
+        experiment="main", dataset="synthetic", ratio=1.2, method="eflops", variant="base", draw=0, seed=5
+    )
+    assert found.result.status == "finished"
+    assert len(found.result.support) == 10
+    assert set(found.result.metrics) == {"r2", "mse", "support_recovery"}
+    assert found.result.curve.round == [1, 4, 6, 7, 8]
+    assert found.result.curve.phase == ["training"] * 3 + ["tuning"] * 2
+    assert "eflops.gates" in found.origin.code
+    assert "eflops.methods.fediht" not in found.origin.code
+    assert found.circumstances.versions["torch"].startswith("2.13.0")
+
+
+def test_records_that_are_up_to_date_are_left_alone(data: Path) -> None:
+    train(job(data, [0, 1]), quiet)
+    before = (data.parent / "runs/base/draw0-seed0.json").read_bytes()
+    assert train(job(data, [0, 1, 2]), quiet) == 1
+    assert (data.parent / "runs/base/draw0-seed0.json").read_bytes() == before
+    assert train(job(data, [0], client_fraction=1.0), quiet) == 1
+    assert (data.parent / "runs/base/draw0-seed0.json").read_bytes() != before
+
+
+def test_a_damaged_record_is_trained_again_to_the_same_result(data: Path) -> None:
+    path = data.parent / "runs/base/draw0-seed0.json"
+    train(job(data, [0]), quiet)
+    before = record.read(path).result
+    path.write_text(path.read_text().replace('"status": "finished"', '"status": "finishe'))
+    assert train(job(data, [0]), quiet) == 1
+    assert record.read(path).result == before
+
+
+def test_small_blocks_give_the_same_results(data: Path) -> None:
+    train(job(data, [0, 1, 2]), quiet)
+    whole = [record.read(data.parent / f"runs/base/draw0-seed{seed}.json").result_sha256 for seed in range(3)]
+    parts = Job(SLICE, data, data.parent / "parts", tuple(Run("base", 0, seed) for seed in range(3)), 1)
+    train(parts, quiet)
+    assert [record.read(data.parent / f"parts/base/draw0-seed{seed}.json").result_sha256 for seed in range(3)] == whole
+
+
+def test_a_diverged_run_is_a_result_without_nan(data: Path) -> None:
+    settings = as_typed(GatedSettings(rounds=6, tune_rounds=2, rate=1e9))
+    train(job(data, [0], variants={"base": settings}), quiet)
+    path = data.parent / "runs/base/draw0-seed0.json"
+    found = record.read(path)
+    assert found.result.status == "diverged"
+    assert found.result.diverged_round is not None
+    assert found.result.metrics == {}
+    assert all(round_ < found.result.diverged_round for round_ in found.result.curve.round)
+    assert "NaN" not in path.read_text()
+    assert "diverged" in describe(found)
+
+
+def test_a_changed_digit_is_refused(data: Path) -> None:
+    train(job(data, [0]), quiet)
+    path = data.parent / "runs/base/draw0-seed0.json"
+    content = json.loads(path.read_text())
+    content["result"]["metrics"]["r2"] += 1e-9
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match="does not match its own hash"):
+        record.read(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda content: content.pop("run"), "not a valid run record"),
+        (lambda content: content.update(extra=1), "not a valid run record"),
+        (lambda content: content.update(schema_version=2), "not a valid run record"),
+        (lambda content: content["result"].update(status="lost"), "not a valid run record"),
+    ],
+    ids=["missing part", "unknown part", "other version", "unknown status"],
+)
+def test_a_record_of_another_shape_is_refused(data: Path, change: Any, sentence: str) -> None:
+    train(job(data, [0]), quiet)
+    path = data.parent / "runs/base/draw0-seed0.json"
+    content = json.loads(path.read_text())
+    change(content)
+    path.write_text(json.dumps(content))
+    with pytest.raises(UserError, match=sentence):
+        record.read(path)
+
+
+def test_swapped_data_are_refused(data: Path) -> None:
+    folder = data / "synthetic/nd1.20-draw0"
+    save(build(SYNTHETIC, 1.2, 1), data / "other", SYNTHETIC)
+    (data / "other/federation.npz").replace(folder / "federation.npz")
+    with pytest.raises(UserError, match="not the file its manifest describes"):
+        train(job(data, [0]), quiet)
+
+
+def test_a_method_that_cannot_be_imported_is_named(data: Path) -> None:
+    with pytest.raises(UserError, match=r"methods\.eflops\.method: eflops\.gates:Nothing cannot be imported"):
+        train(job(data, [0], method="eflops.gates:Nothing", variants={"base": {"rounds": 2}}), quiet)

@@ -1,0 +1,96 @@
+"""The crate conforms to its profile, and can be audited far from where it was made."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eflops.cli import main
+from eflops.provenance import sums
+from eflops.provenance.audit import audit_crate
+from eflops.provenance.crate import make_crate
+
+pytestmark = pytest.mark.workflow
+ROOT = Path(__file__).parents[2]
+# The validator cannot be installed beside Flower, so it has an environment of its own, kept from test to test.
+VALIDATOR = ROOT / ".venv-validator"
+PACKAGES = ("roc-validator==0.13.0", "rocrate==0.15.0")
+
+
+@pytest.fixture(scope="session")
+def validator() -> Path:
+    """The Python of the validator's environment."""
+    python, stamp = VALIDATOR / "bin" / "python", VALIDATOR / ".installed"
+    if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
+        subprocess.run([sys.executable, "-m", "venv", "--clear", VALIDATOR], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        (VALIDATOR / ".gitignore").write_text("*\n")
+        stamp.write_text(" ".join(PACKAGES))
+    return python
+
+
+@pytest.fixture(scope="session")
+def small_crate(small_results: Path) -> Path:
+    """The crate of the small results: not to be changed."""
+    folder = small_results.parent / "crate"
+    make_crate(small_results, folder, ROOT)
+    return folder
+
+
+def violations(python: Path, crate: Path, profile: str) -> str:
+    script = Path(__file__).with_name("validate_crate.py")
+    done = subprocess.run([python, script, crate, profile], capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout if done.returncode else ""
+
+
+@pytest.mark.parametrize("profile", ["provenance-run-crate-0.5", "workflow-run-crate-0.5"])
+def test_it_conforms_to_its_profile(validator: Path, small_crate: Path, profile: str) -> None:
+    assert violations(validator, small_crate, profile) == ""
+
+
+def test_the_validator_would_object(validator: Path, small_crate: Path, tmp_path: Path) -> None:
+    described = json.loads((small_crate / "ro-crate-metadata.json").read_text())
+    for entity in described["@graph"]:
+        if entity["@type"] == "ControlAction":
+            del entity["instrument"]
+    broken = tmp_path / "crate"
+    subprocess.run(["cp", "-r", small_crate, broken], check=True)
+    (broken / "ro-crate-metadata.json").write_text(json.dumps(described))
+    assert "ControlAction must reference a HowToStep" in violations(validator, broken, "provenance-run-crate-0.5")
+
+
+def test_it_is_audited_elsewhere_without_a_run(
+    small_crate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", "--crate", str(small_crate)]) == 0
+    assert "24 records read" in capsys.readouterr().out
+
+
+def test_a_changed_file_of_a_crate_is_named(small_crate: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "crate"
+    subprocess.run(["cp", "-r", small_crate, copy], check=True)
+    (copy / "config.yaml").write_text("results: elsewhere\n")
+    assert [finding.place for finding in audit_crate(copy).findings] == ["config.yaml"]
+
+
+def test_it_tells_every_training_cell_and_lists_every_file(small_crate: Path) -> None:
+    graph = {
+        entity["@id"]: entity for entity in json.loads((small_crate / "ro-crate-metadata.json").read_text())["@graph"]
+    }
+    cells = [name for name in graph if name.startswith("#job-train-")]
+    assert len(cells) == 8
+    listed = {part["@id"] for part in graph["./"]["hasPart"]}
+    present = {name for name in sums.files(small_crate) if name != "ro-crate-metadata.json"}
+    assert listed == present
+
+
+def test_a_folder_in_use_is_not_written_to(
+    small_results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["crate", str(tmp_path), "--results", str(small_results)]) == 1
+    assert "this folder is not empty" in capsys.readouterr().err
