@@ -85,6 +85,7 @@ class Circumstances(Part):
     cpu_seconds: float
     peak_memory_mb: float
     runs_in_batch: int
+    channel: dict[str, int] = Field({}, description="payload bytes that Flower carried, on a real federation")
     finished_at: str
 
 

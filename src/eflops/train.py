@@ -22,7 +22,7 @@ from eflops import code, record
 from eflops.config.cells import Run, data_label, ratio_value
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.federation import Federation, load, read_manifest
-from eflops.engines.rounds import Bench, Progress, Server, Tally, Transport
+from eflops.engines.rounds import Bench, Connect, Progress, Server, Tally, Transport
 from eflops.errors import UserError
 from eflops.methods.base import Method, Task
 from eflops.models import build_model
@@ -50,18 +50,30 @@ class Job:
 def train(job: Job, progress: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
     engine = import_module(f"eflops.engines.{job.slice['engine']}")
-    engine.prepare()
     hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
-    trained = 0
-    for (variant, draw), group in groupby(_due(job, hashes), key=lambda run: (run.variant, run.draw)):
-        runs = list(group)
-        federation = load(job.data_folder(draw))
-        for start in range(0, len(runs), job.block_size):
-            block = runs[start : start + job.block_size]
+    due = list(_due(job, hashes))
+    if due:
+        engine.run(job, lambda connect, largest_block: train_runs(job, due, hashes, connect, largest_block, progress))
+    return len(due)
+
+
+def train_runs(
+    job: Job,
+    due: Sequence[Run],
+    hashes: dict[str, str],
+    connect: Connect,
+    largest_block: int,
+    progress: Callable[[str], Progress],
+) -> None:
+    """Train runs in blocks that share their data and settings."""
+    for (variant, draw), group in groupby(due, key=lambda run: (run.variant, run.draw)):
+        runs, federation = list(group), load(job.data_folder(draw))
+        used = federation.pooled() if job.slice["pooled"] else federation
+        task, bench = make_task(job.slice, job.settings(variant), used)
+        for start in range(0, len(runs), largest_block):
+            block = runs[start : start + largest_block]
             report = progress(f"{variant} draw {draw}, {len(block)} runs")
-            _train_block(job, federation, job.settings(variant), block, hashes, engine.transport, report)
-            trained += len(block)
-    return trained
+            train_block(job, task, bench, block, hashes, connect(task, used, block[0]), report)
 
 
 def make_task(slice_: dict[str, Any], settings: TrainingSettings, federation: Federation) -> tuple[Task, Bench]:
@@ -83,26 +95,26 @@ def make_method(slice_: dict[str, Any], task: Task) -> Method:
     return found(task, **slice_["options"])
 
 
-def _train_block(
+def train_block(
     job: Job,
-    federation: Federation,
-    settings: TrainingSettings,
+    task: Task,
+    bench: Bench,
     runs: Sequence[Run],
     hashes: dict[str, str],
-    transport: Callable[..., Transport],
+    transport: Transport,
     progress: Progress,
 ) -> None:
     """Train runs that share data and settings side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
-    used = federation.pooled() if job.slice["pooled"] else federation
-    task, bench = make_task(job.slice, settings, used)
-    server = Server(task, bench, transport(job, task, used), job.slice["evaluate_every"], progress)
+    server = Server(task, bench, transport, job.slice["evaluate_every"], progress)
     theta, tally = server.run(make_method(job.slice, task), [run.seed for run in runs])
+    tally.faults.extend(transport.faults)
     spent = {
         "wall_seconds": round(time.perf_counter() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
+        "channel": dict(transport.channel),
     }
     for row, run in enumerate(runs):
         identity, origin = _identity(job, run), _origin(job, run, hashes)

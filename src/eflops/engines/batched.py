@@ -1,19 +1,22 @@
 """The batched engine: all runs of a block side by side in one process, client by client."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
 from eflops.data.federation import Federation
 from eflops.engines.client import answer
-from eflops.engines.rounds import Asked, Phase
+from eflops.engines.rounds import Asked, Connect, Phase
 from eflops.methods.base import Payload, Task, Upload
 from eflops.models.base import Rows
 
 
 class InProcess:
     """Asks each client in turn for all the runs that chose it."""
+
+    faults: Sequence[str] = ()
+    channel: Mapping[str, int] = {}
 
     def __init__(self, clients: Sequence[Rows]) -> None:
         self.clients = clients
@@ -42,3 +45,9 @@ def prepare() -> None:
 def transport(job: Any, task: Task, federation: Federation) -> InProcess:
     """The transport of a block of runs."""
     return InProcess([task.model.rows(block.x, block.y) for block in federation.clients])
+
+
+def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+    """Do `work` with a way to reach clients and the largest number of runs that may share a block."""
+    prepare()
+    work(lambda task, federation, run: transport(job, task, federation), job.block_size)

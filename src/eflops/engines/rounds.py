@@ -4,7 +4,7 @@ An engine is a `Transport`: it takes the server's message to the clients and bri
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Protocol
@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 
 from eflops import wire
+from eflops.config.cells import Run
+from eflops.data.federation import Federation
 from eflops.engines.client import Steps
 from eflops.methods.base import Method, Payload, State, Task, Upload
 from eflops.methods.cut import top
@@ -47,7 +49,16 @@ class Phase:
 
 
 class Transport(Protocol):
-    """Brings a message to the clients that are asked and their answers back, in the order of the clients."""
+    """Brings a message to the clients that are asked and their answers back, in the order of the clients.
+
+    `faults` says which clients failed and when, `channel` counts the bytes that the channel itself carried.
+    """
+
+    @property
+    def faults(self) -> Sequence[str]: ...
+
+    @property
+    def channel(self) -> Mapping[str, int]: ...
 
     def exchange(self, phase: Phase, download: Payload, asked: "Asked", round_: int) -> list[Upload]: ...
 
@@ -76,6 +87,7 @@ class Tally:
 
 
 Progress = Callable[[str, int, int, float], None]
+Connect = Callable[[Task, Federation, Run], Transport]
 
 
 class Server:
