@@ -1,0 +1,204 @@
+"""What the server does about clients that fail, on a grid whose nodes do as they are told."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+import torch
+from flwr.app import ConfigRecord, Message, RecordDict
+from flwr.app.error import Error
+from flwr.common.constant import ErrorCode
+from flwr.serverapp import Grid
+from flwr.supercore.task_identity import TaskIdentity
+
+from eflops.engines import messages
+from eflops.engines.flower.client import RECORD
+from eflops.engines.flower.grid import GridTransport, Patience, find_nodes, renormalised
+from eflops.engines.rounds import Asked, Phase
+from eflops.errors import UserError
+from eflops.methods.base import Payload, Upload
+from eflops.models.batch import pad
+
+SIZE = 4
+PHASE = Phase("training", None, 0, 3, 2, None)  # type: ignore[arg-type]
+Behaviour = Callable[[Message], Message | None]
+
+
+@pytest.fixture(autouse=True)
+def _a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flower makes messages only for an app that runs."""
+    for name in ("_run_id", "_node_id", "_task_id"):
+        monkeypatch.setattr(TaskIdentity, name, 1)
+
+
+class Nodes(Grid):
+    """Nodes 100, 101, ... that live in this process; a behaviour that gives None never answers."""
+
+    def __init__(self, behaviours: list[list[Behaviour]]) -> None:
+        self.behaviours = dict(enumerate(behaviours, start=100))
+        self.answers: dict[str, Message] = {}
+        self.asked: list[int] = []
+
+    def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
+        for message in messages:
+            number, node = str(len(self.asked)), message.metadata.dst_node_id
+            self.asked.append(node)
+            message.metadata.__dict__["_message_id"] = number
+            behaviours = self.behaviours[node]
+            answer = (behaviours.pop(0) if len(behaviours) > 1 else behaviours[0])(message)
+            if answer is not None:
+                self.answers[number] = answer
+            yield number
+
+    def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
+        return [self.answers.pop(number) for number in list(message_ids) if number in self.answers]
+
+    def get_node_ids(self) -> Iterable[int]:
+        return set(self.behaviours)
+
+    def _unused(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("not called")
+
+    run = property(_unused)
+    set_run = create_message = send_and_receive = _unused
+
+
+def content(asked: Message, /, **values: Any) -> Message:
+    return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=asked)
+
+
+def honest(value: float) -> Behaviour:
+    return lambda message: content(message, message=messages.encode(Payload(pad(torch.full((1, SIZE), value))), SIZE))
+
+
+def garbage(message: Message) -> Message:
+    return content(message, message=b"no message at all")
+
+
+def silent(message: Message) -> None:
+    return None
+
+
+def raising(message: Message) -> Message:
+    return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "ValueError"), reply_to=message)
+
+
+def talkative(message: Message) -> Message:
+    return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "row 3 is 1.5, 2.5"), reply_to=message)
+
+
+def gone(message: Message) -> Message:
+    return Message(Error(ErrorCode.NODE_UNAVAILABLE, "the node is offline"), reply_to=message)
+
+
+def gated(message: Message) -> Message:
+    ones = pad(torch.ones(1, SIZE))
+    return content(message, message=messages.encode(Payload(ones, None, ones, None, torch.ones(1)), SIZE))
+
+
+def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
+    nodes = {client: 100 + client for client in range(len(behaviours))}
+    return GridTransport(Nodes(list(behaviours)), nodes, SIZE, Patience(**{"seconds": 0.05, **patience}))
+
+
+def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
+    asked = Asked([7], torch.tensor([weights]))
+    return transport.exchange(PHASE, Payload(pad(torch.zeros(1, SIZE))), asked, round_)
+
+
+def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched() -> None:
+    uploads = exchange(transport([honest(1.0)], [honest(2.0)], [honest(3.0)]), [0.3, 0.0, 0.7])
+    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 3.0]
+    assert torch.equal(torch.cat([upload.weights for upload in uploads]), torch.tensor([0.3, 0.7]))
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (garbage, "answered with something that is no message"),
+        (silent, "did not answer in time"),
+        (raising, "failed (ValueError)"),
+        (talkative, "failed"),
+        (gone, "is gone"),
+        (gated, "answered with a message of another method: its gates do not match the order's"),
+        (lambda message: content(message, message="text"), "answered with something that is no message"),
+        (lambda message: content(message, other=1), "answered with something that is no message"),
+    ],
+)
+def test_the_round_goes_on_with_those_that_answered(fault: Behaviour, said: str) -> None:
+    grid = transport([honest(1.0)], [fault], [honest(3.0)], on_fault="continue")
+    uploads = exchange(grid, [0.25, 0.5, 0.25])
+    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 3.0]
+    assert [upload.weights.item() for upload in uploads] == [0.5, 0.5]
+    assert grid.faults == [f"training round 1: client 1 {said}"]
+
+
+def test_a_repeated_round_asks_only_those_that_failed_and_ends_as_if_nothing_had_happened() -> None:
+    grid = transport([honest(1.0)], [garbage, raising, honest(2.0)], on_fault="repeat", repeats=2)
+    uploads = exchange(grid, [0.4, 0.6])
+    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 2.0]
+    assert torch.equal(torch.cat([upload.weights for upload in uploads]), torch.tensor([0.4, 0.6]))
+    assert grid.grid.asked == [100, 101, 101, 101]  # type: ignore[attr-defined]
+    assert len(grid.faults) == 2
+
+
+def test_a_round_is_not_repeated_for_ever() -> None:
+    grid = transport([honest(1.0)], [garbage], on_fault="repeat", repeats=3)
+    assert len(exchange(grid, [0.4, 0.6])) == 1
+    assert len(grid.faults) == 4
+
+
+def test_nobody_waits_again_for_a_client_that_failed() -> None:
+    grid = transport([honest(1.0)], [silent], on_fault="continue", seconds=0.2)
+    exchange(grid, [0.5, 0.5])
+    patient = transport([honest(1.0)], [silent], on_fault="continue", seconds=1e9)
+    patient._away = grid._away
+    exchange(patient, [0.5, 0.5], round_=1)
+    assert patient.faults == ["training round 2: client 1 did not answer in time"]
+
+
+def test_a_client_that_is_back_counts_again() -> None:
+    grid = transport([honest(1.0)], [garbage, honest(2.0)], on_fault="continue")
+    assert len(exchange(grid, [0.5, 0.5])) == 1
+    assert len(exchange(grid, [0.5, 0.5], round_=1)) == 2
+
+
+def test_a_run_stops_at_the_first_fault_if_it_is_told_to() -> None:
+    with pytest.raises(UserError, match="training round 3: client 1 is gone"):
+        exchange(transport([honest(1.0)], [gone], on_fault="stop"), [0.5, 0.5], round_=2)
+
+
+@pytest.mark.parametrize("on_fault", ["continue", "repeat"])
+def test_a_run_ends_with_an_error_when_nobody_answers(on_fault: str) -> None:
+    with pytest.raises(UserError, match="no client answered"):
+        exchange(transport([silent], [silent], on_fault=on_fault), [0.5, 0.5])
+
+
+def test_the_channel_carries_each_wire_message_and_what_flower_wraps_it_in() -> None:
+    grid = transport([honest(1.0)], [honest(2.0)])
+    exchange(grid, [0.5, 0.5])
+    message = len(messages.encode(Payload(pad(torch.zeros(1, SIZE))), SIZE))
+    assert grid.channel["messages"] == 4
+    assert 2 * message < grid.channel["up"] < grid.channel["down"] < 2 * message + 1000
+
+
+def test_clients_are_found_whatever_numbers_their_nodes_have() -> None:
+    grid = Nodes([[lambda message, client=client: content(message, client=client)] for client in (2, 0, 1)])
+    assert find_nodes(grid, 3, Patience(seconds=5)) == {2: 100, 0: 101, 1: 102}
+
+
+def test_a_federation_that_is_not_complete_is_not_waited_for_for_ever() -> None:
+    with pytest.raises(UserError, match=r"only 1 of 2 clients were there after 0\.05 seconds"):
+        find_nodes(Nodes([[lambda message: content(message, client=0)], [silent]]), 2, Patience(seconds=0.05))
+
+
+def test_two_nodes_cannot_be_the_same_client() -> None:
+    grid = Nodes([[lambda message: content(message, client=0)], [lambda message: content(message, client=0)]])
+    with pytest.raises(UserError, match="says it is client 0, which it cannot be"):
+        find_nodes(grid, 2, Patience(seconds=5))
+
+
+def test_weights_are_renormalised_over_those_that_answered() -> None:
+    weights = torch.tensor([0.1, 0.2, 0.7])
+    assert torch.equal(renormalised(weights, [0, 1, 2]), weights)
+    assert torch.allclose(renormalised(weights, [0, 1]), torch.tensor([1 / 3, 2 / 3, 0.0]))

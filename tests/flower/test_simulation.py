@@ -1,0 +1,168 @@
+"""Flower's simulation gives the batched engine's results, bit for bit, and goes on when clients fail.
+
+All cells share one simulation, because starting one takes longer than training them.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import faulty
+import numpy as np
+import psutil
+import pytest
+from flwr.serverapp import Grid
+from flwr.supercore import telemetry
+from ray._private.usage import usage_lib
+
+from eflops import record
+from eflops.config.cells import Run
+from eflops.config.settings import as_typed, settings_class
+from eflops.data import build
+from eflops.data.federation import Block, Federation, save
+from eflops.engines.flower import simulation
+from eflops.engines.flower.grid import Patience
+from eflops.train import Job, train, train_runs
+
+pytestmark = pytest.mark.flower
+
+CLIENTS = 3
+METHODS = ("eflops", "flops", "fediht", "fediterht", "fedavg", "centralized")
+DATASETS = {"synthetic": "linear", "golub": "softmax", "mnist": "cnn"}
+FAULTY = {
+    "Raises": Patience("continue"),
+    "Garbles": Patience("repeat", repeats=1),
+    "Dawdles": Patience("continue", seconds=8.0),
+}
+FAULTLESS = "eflops.methods.fedavg:Method"
+RUNS = (Run("base", 0, 3), Run("base", 0, 4))
+
+
+def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = RUNS) -> Job:
+    """A small cell; a name with a colon is a method of its own."""
+    method = {"flops": "eflops", "centralized": "eflops"}.get(name, name)
+    settings: dict[str, Any] = {"rounds": 3, "tune_rounds": 2, "prune_from": 0.4, "rate": 0.05, "tune_rate": 0.01}
+    settings |= {"local_steps": "epoch", "batch_size": 8} if dataset == "mnist" else {"local_steps": 2}
+    settings |= {"temperature": 0.0} if name == "flops" else {}
+    slice_ = {
+        "experiment": "flower", "dataset": dataset, "model": DATASETS[dataset], "density": 0.02, "ratio": "nd1.00",
+        "client_fraction": 0.7 if ":" not in name else 1.0, "name": name.lower(), "method": method, "options": {},
+        "pooled": name == "centralized", "engine": engine, "evaluate_every": 1,
+        "variants": {"base": as_typed(settings_class(method).model_validate(settings))},
+    }  # fmt: skip
+    return Job(slice_, root / "data", root / engine / dataset / name, tuple(runs), 32)
+
+
+def federations() -> Iterator[tuple[str, Federation]]:
+    """Small federations of the three kinds; the images are noise, which a CNN trains on as well."""
+    shared = {"clients": CLIENTS, "count_concentration": 1.0, "min_rows": 6}
+    synthetic = {"features": 90, "density": 0.05, "correlation": 0.2, "snr": 20.0, "test_rows": 40, "shift_scale": 1.0}
+    yield "synthetic", build({"kind": "synthetic", **synthetic, **shared, "shift_offset": 0.0}, 1.0, 0)
+    yield "golub", build({"kind": "golub", "scaling": "intensity", "test_rows": 15, **shared}, None, 0)
+    draw = np.random.default_rng(0)
+    blocks = [
+        Block(draw.random((rows, 1, 28, 28), dtype=np.float32), draw.integers(0, 10, rows)) for rows in (11, 16, 20, 25)
+    ]
+    yield "mnist", Federation(tuple(blocks[1:]), blocks[0], meta={"task": "classification", "classes": 10})
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Every cell by both engines, and those with faults by Flower."""
+    root = tmp_path_factory.mktemp("simulation")
+    for dataset, federation in federations():
+        save(federation, root / "data" / dataset / "nd1.00-draw0", {})
+    cells = [(dataset, name) for dataset in DATASETS for name in METHODS]
+    for cell in [*cells, ("synthetic", FAULTLESS)]:
+        train(job(root, "batched", *cell), lambda title: lambda *_: None)
+
+    def work(grid: Grid, nodes: dict[int, int]) -> None:
+        for cell in cells:
+            _on_flower(job(root, "flower", *cell), grid, nodes, Patience())
+        for name, patience in FAULTY.items():
+            _on_flower(job(root, "flower", "synthetic", f"faulty:{name}", RUNS[:1]), grid, nodes, patience)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(faulty.FOLDER, str(root))
+        patch.setenv("FAULTY_SECONDS", "16")
+        simulation.simulate(CLIENTS, work)
+    return root
+
+
+def _on_flower(cell: Job, grid: Grid, nodes: dict[int, int], patience: Patience) -> None:
+    connect = simulation.connector(cell, grid, nodes, patience)
+    train_runs(cell, cell.runs, {}, connect, 1, lambda title: lambda *_: None)
+
+
+def result(root: Path, engine: str, dataset: str, name: str, run: Run = RUNS[0]) -> dict[str, Any]:
+    return record.read(root / engine / dataset / name / run.path).result.model_dump()
+
+
+@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_on_flower_has_the_batched_result_bit_for_bit(trained: Path, dataset: str, name: str) -> None:
+    for run in RUNS:
+        on_flower, in_batch = (result(trained, engine, dataset, name, run) for engine in ("flower", "batched"))
+        assert on_flower == in_batch
+        assert on_flower["status"] == "finished"
+
+
+def test_a_round_goes_on_without_a_client_that_raised_and_its_secret_stays_with_it(trained: Path) -> None:
+    found = result(trained, "flower", "synthetic", "faulty:Raises")
+    assert found["status"] == "finished"
+    assert found["faults"] == ["training round 2: client 1 failed (ValueError)"]
+    assert found["weights_sha256"] != result(trained, "batched", "synthetic", FAULTLESS)["weights_sha256"]
+
+
+def test_a_repeated_round_ends_as_if_the_garbage_had_never_come(trained: Path) -> None:
+    found = result(trained, "flower", "synthetic", "faulty:Garbles")
+    assert found["faults"] == ["training round 2: client 1 answered with something that is no message"]
+    assert {**found, "faults": []} == result(trained, "batched", "synthetic", FAULTLESS)
+
+
+def test_a_round_goes_on_without_a_client_that_is_too_late(trained: Path) -> None:
+    found = result(trained, "flower", "synthetic", "faulty:Dawdles")
+    assert found["status"] == "finished"
+    assert found["faults"][0] == "training round 2: client 1 did not answer in time"
+    assert all("client 1" in fault for fault in found["faults"])
+
+
+def test_a_record_of_flower_says_what_the_channel_carried(trained: Path) -> None:
+    for name in METHODS:
+        on_flower = record.read(trained / "flower" / "synthetic" / name / RUNS[0].path)
+        traffic, channel = on_flower.result.traffic, on_flower.circumstances.channel
+        assert channel["messages"] == sum(phase["messages"] for phase in traffic.values())
+        assert channel["up"] > sum(phase["up"] for phase in traffic.values())
+        assert channel["down"] > sum(phase["down"] for phase in traffic.values())
+
+
+def test_flower_and_ray_report_nothing_home() -> None:
+    assert telemetry.FLWR_TELEMETRY_ENABLED == "0"
+    assert not usage_lib.usage_stats_enabled()
+
+
+def test_the_train_command_runs_on_flower_and_leaves_no_process_behind(trained: Path, tmp_path: Path) -> None:
+    cell = job(trained, "flower", "synthetic", "fediht")
+    arguments = ["--job", json.dumps(cell.slice), "--data", str(cell.data), "--folder", str(tmp_path)]
+    mark = {"EFLOPS_TEST_MARK": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-m", "eflops", "train", *arguments, *(run.path for run in RUNS)],
+        env={**os.environ, **mark}, check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "trained 2 of 2 runs" in done.stdout
+    for run in RUNS:
+        assert record.read(tmp_path / run.path).result == record.read(cell.folder / run.path).result
+    assert not list(marked(mark))
+
+
+def marked(mark: dict[str, str]) -> Iterator[psutil.Process]:
+    """The processes that inherited this environment."""
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if mark.items() <= process.environ().items():
+                yield process
