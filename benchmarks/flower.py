@@ -1,0 +1,135 @@
+"""Milliseconds per seed-round of the same runs on Flower's simulation and on the batched engine, side by side.
+
+Flower trains one seed, as on a federation; the batched engine trains all of them at once. Both are measured in turn and
+the fastest of each is kept; the seed that both trained must have the same weights. The second ratio adds the start-up
+of each, spread over the rounds of a whole run of the config, with one start of Flower a seed.
+
+Flower's rounds take 0.1 s at the least: its simulation looks for new messages ten times a second.
+
+    python benchmarks/flower.py [--ratio 0.64] [--seeds 30] [--rounds 20] [--repeats 3] [--methods eflops fedavg]
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from eflops.config import cells
+from eflops.config.load import read
+from eflops.config.models import Config
+from eflops.data import build
+from eflops.data.federation import Federation, save
+from eflops.engines import batched
+from eflops.engines.flower import simulation
+from eflops.engines.flower.grid import Patience
+from eflops.engines.rounds import Connect, Server
+from eflops.train import Job, make_method, make_task
+
+EXPERIMENT = "support_recovery"
+IMPORTS = "import eflops.train, eflops.engines.batched"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method's runs: its job with few rounds, its data, and how many rounds a whole run has."""
+
+    job: Job
+    federation: Federation
+    whole_run: int
+
+    def train(self, connect: Connect, seeds: list[int]) -> tuple[float, Tensor]:
+        """Seconds of a training phase, and the weights that the first seed ends with."""
+        settings = self.job.settings(cells.BASE)
+        task, bench = make_task(self.job.slice, settings, self.federation)
+        transport = connect(task, self.federation, self.job.runs[0])
+        server = Server(task, bench, transport, 10**9, lambda *_: None)
+        method = make_method(self.job.slice, task)
+        start = time.perf_counter()
+        theta, _ = server.run(method, seeds)
+        return time.perf_counter() - start, theta[0]
+
+
+def main() -> None:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--config", type=Path, nargs="+", default=[Path("config.yaml")])
+    parser.add_argument("--ratio", type=float, default=0.64)
+    parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--methods", nargs="+", default=["fedavg", "fediht", "fediterht", "flops", "eflops"])
+    arguments = parser.parse_args()
+    config = read(*arguments.config)
+    batched.prepare()
+    with tempfile.TemporaryDirectory() as folder:
+        measured = [make_cell(config, name, arguments, Path(folder)) for name in arguments.methods]
+        compare(measured, arguments)
+
+
+def make_cell(config: Config, name: str, arguments: argparse.Namespace, folder: Path) -> Cell:
+    """A method's cell at the size of the config, but with few rounds and no tuning."""
+    job = cells.job(config, EXPERIMENT, cells.ratio_label(arguments.ratio), name)
+    settings = job["variants"][cells.BASE]
+    job["variants"] = {cells.BASE: {**settings, "rounds": arguments.rounds, "tune_rounds": 0}}
+    federation = build(config.datasets["synthetic"].model_dump(mode="json"), arguments.ratio, 0)
+    made = Job(job, folder, folder, (cells.Run(cells.BASE, 0, 0),), arguments.seeds)
+    if not made.data_folder(0).exists():
+        save(federation, made.data_folder(0), {})
+    return Cell(made, federation, settings["rounds"] + settings["tune_rounds"])
+
+
+def compare(measured: list[Cell], arguments: argparse.Namespace) -> None:
+    """Train every cell on both engines in turn, inside one simulation."""
+    begin = time.perf_counter()
+
+    def work(grid: simulation.Grid, nodes: dict[int, int]) -> None:
+        warm = measured[0]
+        warm.train(simulation.connector(warm.job, grid, nodes, Patience()), [0])
+        start_up = {"flower": time.perf_counter() - begin, "batched": _seconds_to_import()}
+        print(f"N/d {arguments.ratio}, {len(nodes)} clients, batched {arguments.seeds} seeds; ms per seed-round")
+        print(f"start-up: Flower {start_up['flower']:.1f} s, batched {start_up['batched']:.1f} s")
+        print(f"{'':10} {'--- rounds alone ---':>30} {'--- with start-up ---':>30}")
+        print(f"{'method':10} " + f"{'Flower':>10} {'batched':>9} {'ratio':>9} " * 2)
+        for cell in measured:
+            connect = simulation.connector(cell.job, grid, nodes, Patience())
+            print(row(cell, connect, start_up, arguments), flush=True)
+
+    simulation.simulate(len(measured[0].federation.clients), work)
+
+
+def row(cell: Cell, connect: Connect, start_up: dict[str, float], arguments: argparse.Namespace) -> str:
+    """A line of the table."""
+    best = {"flower": float("inf"), "batched": float("inf")}
+    for _ in range(arguments.repeats):
+        flower, one = cell.train(connect, [0])
+        batch, same = cell.train(
+            lambda task, data, _: batched.transport(None, task, data), list(range(arguments.seeds))
+        )
+        if not torch.equal(one, same):
+            sys.exit(f"{cell.job.slice['name']}: the engines disagree")
+        best = {"flower": min(best["flower"], flower), "batched": min(best["batched"], batch)}
+    runs = {"flower": 1, "batched": arguments.seeds}
+    alone = {name: 1e3 * best[name] / arguments.rounds / runs[name] for name in best}
+    whole = {name: alone[name] + 1e3 * start_up[name] / cell.whole_run / runs[name] for name in best}
+    columns = [
+        f"{part['flower']:10.1f} {part['batched']:9.3f} {part['flower'] / part['batched']:8.0f}x"
+        for part in (alone, whole)
+    ]
+    return f"{cell.job.slice['name']:10} {' '.join(columns)}"
+
+
+def _seconds_to_import() -> float:
+    """How long a process of the batched engine takes before it can train."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
