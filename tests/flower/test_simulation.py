@@ -18,7 +18,7 @@ import psutil
 import pytest
 from flwr.serverapp import Grid
 from flwr.supercore import telemetry
-from ray._private.usage import usage_lib
+from ray._common.usage import usage_lib
 
 from eflops import record
 from eflops.config.cells import Run
