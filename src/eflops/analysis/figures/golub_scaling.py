@@ -22,7 +22,7 @@ SCALINGS = {
 }
 METHODS = ("eflops", "fediht", "fedavg")
 TOP = 5
-LONGEST = 34
+LONGEST = 40
 
 
 def make(source: Source) -> Figure:
@@ -30,11 +30,12 @@ def make(source: Source) -> Figure:
     shares = scaling_shares(source)
     rows = leading_genes(shares)
     methods = [method for method in source.order(shares["method"]) if method in METHODS]
-    height = 1.2 + 0.17 * len(rows)
+    height = 1.5 + 0.17 * len(rows)
     drawing, axes = plt.subplots(1, len(methods), figsize=(2.6 + 1.75 * len(methods), height), sharey=True)
     for place, method in zip(axes, methods, strict=True):
         _draw(place, shares[shares["method"] == method], rows, source.labels[method])
     axes[0].set_yticks(range(len(rows)), [_short(name) for name in rows["gene"]])
+    drawing.suptitle("share of runs that select any probe of the gene, by scaling of the data", fontsize=8)
     kept = shares[shares["gene"].isin(rows["gene"]) & shares["method"].isin(methods)]
     return Figure(drawing, kept.reset_index(drop=True))
 

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from eflops.analysis.comparisons import comparison_table
+from eflops.analysis.comparisons import NOTE, comparison_table
 from eflops.analysis.golub_experiments import OVER
 from eflops.analysis.paired import paired_tests
 from eflops.analysis.source import Source
@@ -10,19 +10,20 @@ from eflops.analysis.table import Table
 
 REFERENCE = "eflops"
 METRICS = {"accuracy": "accuracy", "cross_entropy": "cross-entropy"}
+TITLE = "Paired tests on the leukaemia data"
+PAIRS = (
+    "Pairs share the split and the run seed; over run seeds all share one split, over splits one run seed. A higher "
+    "accuracy is better, and a lower cross-entropy."
+)
 
 
 def make(source: Source) -> Table:
     """One row a metric, an experiment and another method; each metric and experiment is a family of its own."""
     tests = pd.concat([_tests(source, name, metric) for metric in METRICS for name in OVER], ignore_index=True)
     printed = tests.assign(metric=tests["metric"].map(METRICS), experiment=tests["experiment"].map(OVER))
-    title = "Paired tests on the leukaemia data"
-    note = (
-        "Pairs share the split and the run seed; over run seeds all share one split, and over splits one run seed. "
-        "A higher accuracy is better, and a lower cross-entropy."
-    )
-    table = comparison_table(printed, {"metric": "metric", "experiment": "over"}, source, title, note)
-    return Table(tests, table.shown, table.title, table.note)
+    shown = comparison_table(printed, {"metric": "metric", "experiment": "over"}, source, TITLE, PAIRS).shown
+    note = NOTE.format(reference=source.labels[REFERENCE], family="the rows of one metric and one kind of runs")
+    return Table(tests, shown, TITLE, f"{note} {PAIRS}")
 
 
 def _tests(source: Source, experiment: str, metric: str) -> pd.DataFrame:
