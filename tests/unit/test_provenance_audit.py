@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from eflops import record
 from eflops.cli import main
 from eflops.errors import UserError
 from eflops.provenance.audit import audit
@@ -55,15 +56,18 @@ def test_untouched_results_have_no_findings(small_results: Path, small_published
 
 
 def test_a_digit_changed_in_a_record(results: Path) -> None:
-    def worse(record: dict) -> None:
-        record["result"]["metrics"]["r2"] += 0.001
+    def worse(entry: dict) -> None:
+        entry["result"]["metrics"]["r2"] += 0.001
 
     edit_json(results / RECORD, worse)
     assert "its own hash" in found(results, "damaged", RECORD)[0].what
 
 
-def test_a_setting_changed_in_a_record(results: Path) -> None:
-    edit(results / RECORD, '"rho_init": 0.5', '"rho_init": 0.6')
+def test_a_run_made_with_another_setting_than_the_config_says(results: Path) -> None:
+    entry = record.read(results / RECORD)
+    settings = {**entry.origin.settings, "rho_init": 0.6}
+    other = entry.model_copy(update={"origin": entry.origin.model_copy(update={"settings": settings})})
+    record.write(results / RECORD, other)
     (finding,) = found(results, "different", RECORD)
     assert finding.what == "settings.rho_init is 0.6, and the config of support_recovery says 0.5"
 
@@ -75,7 +79,7 @@ def test_a_record_cut_short(results: Path) -> None:
 
 
 def test_a_record_with_an_unknown_key(results: Path) -> None:
-    edit_json(results / RECORD, lambda record: record.update(comment="nice run"))
+    edit_json(results / RECORD, lambda entry: entry.update(comment="nice run"))
     assert found(results, "damaged", RECORD)
 
 

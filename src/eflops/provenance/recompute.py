@@ -1,11 +1,14 @@
 """Making gathered files, tables and figures again from the records alone, beside the results and not in them."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from eflops.analysis.catalogue import products
 from eflops.analysis.catalogue.product import Product
@@ -40,6 +43,24 @@ def gathered_files(config: Config) -> dict[str, str]:
     return files | {path: path.removeprefix(f"{GATHERED}/").removesuffix(SUPPORTS) for path in sorted(further)}
 
 
+@dataclass(frozen=True)
+class Remembering(Source):
+    """A source that reads each file once, because many tables and figures are made from it in turn."""
+
+    read: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def runs(self, experiment: str) -> pd.DataFrame:
+        return self._once(f"runs of {experiment}", lambda: Source.runs(self, experiment))
+
+    def curves(self, experiment: str) -> pd.DataFrame:
+        return self._once(f"curves of {experiment}", lambda: Source.curves(self, experiment))
+
+    def _once(self, name: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+        if name not in self.read:
+            self.read[name] = read()
+        return self.read[name].copy(deep=False)
+
+
 @contextmanager
 def regathered(store: Store, config: Config, experiments: Iterable[str]) -> Iterator[Source]:
     """A source whose gathered files are made anew from the records of these experiments; all else is linked."""
@@ -53,7 +74,7 @@ def regathered(store: Store, config: Config, experiments: Iterable[str]) -> Iter
                 (view / path).symlink_to(entry.resolve())
         for name in experiments:
             gather_again(store, config, name, view)
-        yield Source(view, context(config))
+        yield Remembering(view, context(config))
 
 
 def gather_again(store: Store, config: Config, experiment: str, view: Path) -> None:
