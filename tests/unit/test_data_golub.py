@@ -90,9 +90,7 @@ def test_test_patients_do_not_influence_how_training_patients_are_scaled(scaling
     train = np.arange(50)
     changed = intensity.copy()
     changed[50:] = 16000
-    np.testing.assert_array_equal(
-        scaled(intensity, train, scaling)[train], scaled(changed, train, scaling)[train]
-    )
+    np.testing.assert_array_equal(scaled(intensity, train, scaling)[train], scaled(changed, train, scaling)[train])
 
 
 def test_a_gene_that_is_constant_in_training_becomes_zero_not_nan() -> None:

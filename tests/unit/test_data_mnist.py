@@ -64,9 +64,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_files_come_from_the_folder_the_user_names(
-    tiny: dict[str, bytes], tmp_path: Path, packed: bool
-) -> None:
+def test_files_come_from_the_folder_the_user_names(tiny: dict[str, bytes], tmp_path: Path, packed: bool) -> None:
     fetch(tmp_path / "raw", "tiny", put(tiny, tmp_path / "mine", packed))
     assert contents(tmp_path / "raw") == tiny
 
@@ -180,9 +178,7 @@ def test_fewer_test_rows_can_be_asked_for(tiny: dict[str, bytes], tmp_path: Path
     assert len(build({**SETTINGS, "test_rows": 7}, None, 1, raw).test) == 7
 
 
-@pytest.mark.parametrize(
-    ("ratio", "images"), [(0.0198, 1183), (0.01981, 1184), (0.01982, 1184), (0.02, 1195)]
-)
+@pytest.mark.parametrize(("ratio", "images"), [(0.0198, 1183), (0.01981, 1184), (0.01982, 1184), (0.02, 1195)])
 def test_the_ratio_decides_how_many_of_mnists_images_are_kept(ratio: float, images: int) -> None:
     assert len(downsample(np.repeat(np.arange(10), MNIST_CLASS_SIZES), ratio, seed=0)) == images
 
@@ -197,9 +193,7 @@ def test_which_images_are_kept_is_random_by_seed() -> None:
 
 def test_a_damaged_raw_file_is_refused_with_the_remedy(tiny: dict[str, bytes], tmp_path: Path) -> None:
     raw = put({**tiny, FILES[2]: tiny[FILES[2]][:-1] + b"?"}, tmp_path / "raw")
-    with pytest.raises(
-        UserError, match=rf"fetch it again with: snakemake --cores 1 --force {raw}/{FILES[2]}"
-    ):
+    with pytest.raises(UserError, match=rf"fetch it again with: snakemake --cores 1 --force {raw}/{FILES[2]}"):
         build(SETTINGS, None, 1, raw)
 
 

@@ -31,9 +31,7 @@ def integrated_kl(phi: float, phi0: float) -> float:
     low, high = gates.LOW, gates.HIGH
     at_zero = sigmoid(low - phi) * (np.logaddexp(0, phi0 - low) - np.logaddexp(0, phi - low))
     at_one = sigmoid(phi - high) * (np.logaddexp(0, high - phi0) - np.logaddexp(0, high - phi))
-    between = integrate(
-        lambda x: np.exp(log_density(x, phi)) * (log_density(x, phi) - log_density(x, phi0)), low, high
-    )
+    between = integrate(lambda x: np.exp(log_density(x, phi)) * (log_density(x, phi) - log_density(x, phi0)), low, high)
     return at_zero + at_one + between
 
 
@@ -45,9 +43,7 @@ def integrated_kl_gradient(phi: float, phi0: float) -> float:
     at_one = r1 * (1 - r1) * (np.logaddexp(0, high - phi0) - np.logaddexp(0, high - phi))
     between = integrate(
         lambda x: (
-            np.exp(log_density(x, phi))
-            * (2.0 * sigmoid(x - phi) - 1.0)
-            * (log_density(x, phi) - log_density(x, phi0))
+            np.exp(log_density(x, phi)) * (2.0 * sigmoid(x - phi) - 1.0) * (log_density(x, phi) - log_density(x, phi0))
         ),
         low,
         high,
@@ -207,9 +203,7 @@ def test_noise_is_the_logistic_quantile_and_finite_at_the_ends(dtype):
 def test_deterministic_gates_open_and_close_at_the_ends_of_the_stretch():
     phi = torch.tensor([-9.0, gates.LOW, 0.0, gates.HIGH, 9.0], dtype=torch.float64)
     assert gates.deterministic(phi, "median").tolist() == pytest.approx([0, 0, 0.5, 1, 1], abs=1e-12)
-    assert gates.deterministic(phi / gates.BETA, "louizos").tolist() == pytest.approx(
-        [0, 0, 0.5, 1, 1], abs=1e-12
-    )
+    assert gates.deterministic(phi / gates.BETA, "louizos").tolist() == pytest.approx([0, 0, 0.5, 1, 1], abs=1e-12)
 
 
 def test_a_density_of_five_percent_means_twenty_percent_active_gates():

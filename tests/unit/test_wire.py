@@ -62,9 +62,7 @@ def test_the_bytes_are_little_endian_in_the_documented_order():
     assert encode(message) == resealed(body)
 
 
-@pytest.mark.parametrize(
-    ("size", "width"), [(1, 1), (256, 1), (257, 2), (65536, 2), (65537, 4), (2**32 - 1, 4)]
-)
+@pytest.mark.parametrize(("size", "width"), [(1, 1), (256, 1), (257, 2), (65536, 2), (65537, 4), (2**32 - 1, 4)])
 def test_indices_take_the_smallest_width_that_holds_the_largest(size, width):
     message = Message(size, positions(size - 1), floats(1.0))
     assert len(encode(message)) == 14 + width + 4 + 4
