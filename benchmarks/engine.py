@@ -9,6 +9,7 @@ Each is measured several times in turn and the fastest is kept, because this mac
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -18,7 +19,7 @@ from eflops.data import build
 from eflops.data.federation import Federation
 from eflops.engines import batched
 from eflops.engines.rounds import Server, sampled_clients
-from eflops.models.batch import BLOCK, padded
+from eflops.models.batch import BLOCK, pad, padded
 from eflops.noise import uniform
 from eflops.train import make_method, make_task
 
@@ -46,18 +47,14 @@ def main() -> None:
         settings = settings_class(entry.method).model_validate({**entry.settings, **changes})
         job = {**_job(entry.method, dataset), "client_fraction": dataset.client_fraction}
         many = list(range(arguments.seeds))
-        measured = _fastest(
-            arguments.repeats,
-            [
-                lambda: _train(job, settings, federation, [0]),
-                lambda: _train(job, settings, federation, many),
-                lambda: _floor(settings, federation, many, dataset.client_fraction, gated=entry.method == "eflops"),
-            ],
-        )
-        one, batch, floor = (seconds / arguments.rounds * 1e3 for seconds in measured)
-        print(
-            f"{name:10} {one:9.3f} {batch / len(many):9.3f} {floor / len(many):9.3f} {batch / floor:8.2f} {batch / one:7.2f}"
-        )
+        work = [
+            partial(_train, job, settings, federation, [0]),
+            partial(_train, job, settings, federation, many),
+            partial(_floor, settings, federation, many, dataset.client_fraction, gated=entry.method == "eflops"),
+        ]
+        one, batch, floor = (seconds / arguments.rounds * 1e3 for seconds in _fastest(arguments.repeats, work))
+        row = f"{one:9.3f} {batch / len(many):9.3f} {floor / len(many):9.3f} {batch / floor:8.2f} {batch / one:7.2f}"
+        print(f"{name:10} {row}")
 
 
 def _job(method: str, dataset: object) -> dict:
@@ -65,15 +62,15 @@ def _job(method: str, dataset: object) -> dict:
 
 
 def _train(job: dict, settings: TrainingSettings, federation: Federation, seeds: list[int]) -> None:
-    task, bench = make_task(job, settings, federation)
+    task, bench = make_task(job, [settings] * len(seeds), federation)
     transport = batched.transport(None, task, federation)
     Server(task, bench, transport, 10**9, lambda *_: None).run(make_method(job, task), seeds)
 
 
 def _floor(settings: TrainingSettings, federation: Federation, seeds: list[int], fraction: float, gated: bool) -> None:
-    """The products of every asked client and step, in blocks as the engine makes them, and the gates' random numbers."""
+    """The products of every asked client and step, in blocks as the engine makes them, and the gates' noise."""
     width, clients = padded(federation.test.x.shape[1]), len(federation.clients)
-    data = [torch.nn.functional.pad(torch.from_numpy(block.x), (0, width - block.x.shape[1])) for block in federation.clients]
+    data = [pad(torch.from_numpy(block.x)) for block in federation.clients]
     theta = torch.zeros(BLOCK, width)
     for round_ in range(settings.rounds):
         asked = [set(sampled_clients(seed, round_, clients, int(fraction * clients)).tolist()) for seed in seeds]

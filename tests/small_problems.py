@@ -35,7 +35,12 @@ METHODS: dict[str, dict[str, Any]] = {
 
 
 def train_runs(
-    federation: Federation, model: str, name: str, seeds: Sequence[int], **settings: Any
+    federation: Federation,
+    model: str,
+    name: str,
+    seeds: Sequence[int],
+    changes: Sequence[dict[str, Any]] = (),
+    **settings: Any,
 ) -> tuple[Tensor, Tally]:
     """The final parameters and the tally of runs trained side by side."""
     batched.prepare()
@@ -43,6 +48,7 @@ def train_runs(
     chosen = {"rounds": 12, "local_steps": 2, "tune_rounds": 3, **METHODS.get(name, {}), **settings}
     job = {"model": model, "density": 0.1 if model == "linear" else 0.001, "client_fraction": 0.6, "method": method}
     job |= {"options": {}, "name": name}
-    task, bench = make_task(job, settings_class(method).model_validate(chosen), federation)
+    variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes or [{}] * len(seeds)]
+    task, bench = make_task(job, variants, federation)
     server = Server(task, bench, batched.transport(None, task, federation), 3, lambda *_: None)
     return server.run(make_method(job, task), seeds)

@@ -17,7 +17,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from eflops.errors import UserError
 from eflops.files import canonical_json, read_json, sha256_bytes, write_json
 
-SCHEMA_VERSION = 1
 PACKAGES = ("torch", "numpy", "scipy", "snakemake", "flwr")
 
 
@@ -92,7 +91,7 @@ class Circumstances(Part):
 class Record(Part):
     """One run."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[1] = 1
     run: Identity
     origin: Origin
     result: Result

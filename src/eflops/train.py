@@ -25,6 +25,7 @@ from eflops.data.federation import Federation, load, read_manifest
 from eflops.engines.rounds import Bench, Connect, Progress, Server, Tally, Transport
 from eflops.errors import UserError
 from eflops.methods.base import Method, Task
+from eflops.methods.settings import RunSettings, batch_key
 from eflops.models import build_model
 
 
@@ -65,21 +66,32 @@ def train_runs(
     largest_block: int,
     progress: Callable[[str], Progress],
 ) -> None:
-    """Train runs in blocks that share their data and settings."""
-    for (variant, draw), group in groupby(due, key=lambda run: (run.variant, run.draw)):
-        runs, federation = list(group), load(job.data_folder(draw))
+    """Train runs in blocks that share their data and all settings in which runs of a batch may not differ."""
+    settings = {variant: job.settings(variant) for variant in dict.fromkeys(run.variant for run in due)}
+    for draw, runs in groupby(due, key=lambda run: run.draw):
+        federation = load(job.data_folder(draw))
         used = federation.pooled() if job.slice["pooled"] else federation
-        task, bench = make_task(job.slice, job.settings(variant), used)
-        for start in range(0, len(runs), largest_block):
-            block = runs[start : start + largest_block]
-            report = progress(f"{variant} draw {draw}, {len(block)} runs")
+        for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
+            task, bench = make_task(job.slice, [settings[run.variant] for run in block], used)
+            report = progress(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
             train_block(job, task, bench, block, hashes, connect(task, used, block[0]), report)
 
 
-def make_task(slice_: dict[str, Any], settings: TrainingSettings, federation: Federation) -> tuple[Task, Bench]:
-    """What the server works with: the model and the target, the test rows and the truth."""
+def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
+    """Runs with the same key, at most `size` at a time."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    for group in groups.values():
+        yield from (group[start : start + size] for start in range(0, len(group), size))
+
+
+def make_task(
+    slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
+) -> tuple[Task, Bench]:
+    """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     model = build_model(slice_["model"], federation.test, federation.meta)
-    task = Task(model, max(1, math.floor(slice_["density"] * model.size + 1e-9)), settings)
+    task = Task(model, max(1, math.floor(slice_["density"] * model.size + 1e-9)), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     bench = Bench(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
     return task, bench
@@ -104,7 +116,7 @@ def train_block(
     transport: Transport,
     progress: Progress,
 ) -> None:
-    """Train runs that share data and settings side by side and write their records."""
+    """Train runs side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
     server = Server(task, bench, transport, job.slice["evaluate_every"], progress)
     theta, tally = server.run(make_method(job.slice, task), [run.seed for run in runs])
@@ -165,7 +177,7 @@ def make_result(task: Task, theta: Tensor, tally: Tally, row: int) -> record.Res
 
 def _due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:
     """The runs to train: those without an up-to-date record, ordered so that runs with the same data are together."""
-    for run in sorted(job.runs, key=lambda run: (run.variant, run.draw, run.seed)):
+    for run in sorted(job.runs, key=lambda run: (run.draw, run.variant, run.seed)):
         if not _is_current(job.folder / run.path, record.key(_identity(job, run), _origin(job, run, hashes))):
             yield run
 

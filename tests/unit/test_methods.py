@@ -12,6 +12,7 @@ from eflops.data.federation import Federation
 from eflops.methods.base import Payload, Task, Upload, average
 from eflops.methods.cut import CutSchedule, top
 from eflops.methods.eflops import Method
+from eflops.methods.settings import RunSettings
 from eflops.models.base import Layer
 from eflops.models.linear import Linear
 from small_problems import METHODS, train_runs
@@ -34,6 +35,23 @@ def test_a_runs_bits_do_not_depend_on_the_runs_beside_it(
             assert torch.equal(theta[row], together[seed])
             for point, expected in zip(other.curve, tally.curve, strict=True):
                 assert all(torch.equal(point[metric][row], expected[metric][seed]) for metric in expected)
+
+
+@EVERY
+def test_runs_with_other_settings_share_a_batch_and_keep_their_bits(name: str, synthetic: Federation) -> None:
+    gated = name in {"eflops", "flops"}
+    changes: list[dict[str, Any]] = [
+        {"rate": 0.03, "clip": 5.0},
+        {"rate": 0.07, "clip": 50.0, "tune_rate": 0.01},
+        {"rate": 0.05, "clip": 9.0, **({"gate_rate": 0.9, "temperature": 0.3, "rho_init": 0.7} if gated else {})},
+        {"rate": 0.05, "clip": 9.0, **({"temperature_decay": 0.9, "multiplier_rate": 1.0} if gated else {})},
+    ]
+    together, _ = train_runs(synthetic, "linear", name, [3, 3, 4, 5], changes)
+    for row, (seed, change) in enumerate(zip([3, 3, 4, 5], changes, strict=True)):
+        alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
+        assert torch.equal(together[row], alone[0])
+    with pytest.raises(ValueError, match="must agree on rounds"):
+        train_runs(synthetic, "linear", name, [0, 1], [{"rounds": 3}, {"rounds": 4}])
 
 
 @EVERY
@@ -124,9 +142,10 @@ def test_the_cut_keeps_the_largest_and_never_the_padding() -> None:
 
 
 def test_the_schedule_is_dense_before_the_prune_start_and_can_shrink() -> None:
-    constant = CutSchedule(TrainingSettings(rounds=10, prune_from=0.5), 100, 5)
+    constant = CutSchedule(RunSettings([TrainingSettings(rounds=10, prune_from=0.5)]), 100, 5)
     assert [constant.keep(round_) for round_ in (0, 4, 5, 9)] == [None, None, 5, 5]
-    shrinking = CutSchedule(TrainingSettings(rounds=10, prune_from=0.5, keep_schedule="shrinking"), 100, 5)
+    settings = TrainingSettings(rounds=10, prune_from=0.5, keep_schedule="shrinking")
+    shrinking = CutSchedule(RunSettings([settings]), 100, 5)
     kept = [shrinking.keep(round_) for round_ in range(10)]
     assert kept == sorted(kept, reverse=True)
     assert kept[0] < 100
@@ -134,7 +153,7 @@ def test_the_schedule_is_dense_before_the_prune_start_and_can_shrink() -> None:
 
 
 def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> None:
-    task = Task(Linear(64), 1, GatedSettings(prune_from=1.0, rounds=4))
+    task = Task(Linear(64), 1, RunSettings([GatedSettings(prune_from=1.0, rounds=4)]))
     method = Method(task)
     state = method.start([0])
     values, z = torch.full((1, 64), 2.0), torch.full((1, 64), 0.25)
@@ -150,14 +169,16 @@ def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> Non
 
 
 def test_the_multiplier_rises_while_too_many_gates_are_active_and_restarts_at_zero() -> None:
-    method = Method(Task(Linear(64), 32, GatedSettings(multiplier_rate=0.64)))
+    settings = RunSettings([GatedSettings(multiplier_rate=0.64), GatedSettings(multiplier_rate=1.28)])
+    method = Method(Task(Linear(64), 32, settings))
     lam = torch.tensor([0.5, 0.5])
-    active = torch.stack([torch.full((64,), 0.75), torch.full((64,), 0.25)])
-    assert method._ascend(lam, active).tolist() == pytest.approx([0.5 + 0.01 * 16, 0.0])
+    active = torch.full((2, 64), 0.75)
+    assert method._ascend(lam, active, settings).tolist() == pytest.approx([0.5 + 0.01 * 16, 0.5 + 0.02 * 16])
+    assert method._ascend(lam, active / 3, settings).tolist() == [0.0, 0.0]
 
 
 def test_gates_off_the_support_travel_as_their_average() -> None:
-    method = Method(Task(Linear(4), 1, GatedSettings(prune_from=0.0)))
+    method = Method(Task(Linear(4), 1, RunSettings([GatedSettings(prune_from=0.0)])))
     theta, z = torch.zeros(1, 64), torch.zeros(1, 64)
     theta[0, :4], z[0, :4] = torch.tensor([1.0, 9.0, 1.0, 1.0]), torch.tensor([0.3, 0.9, 0.6, 0.0])
     sent = method._message(theta, z, torch.zeros(1), 0, True)

@@ -22,10 +22,14 @@ def rank(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     scored = runs.assign(score=runs[metric].where(runs["status"] == "finished", WORST[metric]))
     settings = [column for column in runs if column.startswith(SETTING)]
     grouped = scored.groupby(["method", "variant"], sort=False)
-    trials = grouped.agg(score=("score", "mean"), runs=("score", "size"), **{name: (name, "first") for name in settings})
+    trials = grouped.agg(
+        score=("score", "mean"), runs=("score", "size"), **{name: (name, "first") for name in settings}
+    )
     trials["diverged"] = grouped["status"].agg(lambda status: int((status == "diverged").sum()))
     order = trials["score"] if metric in LOWER_IS_BETTER else -trials["score"]
-    return trials.assign(order=order).sort_values(["method", "order"], kind="stable").drop(columns="order").reset_index()
+    return (
+        trials.assign(order=order).sort_values(["method", "order"], kind="stable").drop(columns="order").reset_index()
+    )
 
 
 def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
@@ -45,11 +49,13 @@ def adopt(config: Path, dataset: str, chosen: Mapping[str, Mapping[str, Any]]) -
     """Write the choice into the config file, on the line `dataset: {...}` below each method's `per_dataset`."""
     text = config.read_text(encoding="utf-8")
     for method, settings in chosen.items():
-        line = "{" + ", ".join(f"{key}: {json.dumps(value)}" for key, value in settings.items()) + "}"
+        entry = "{" + ", ".join(f"{key}: {json.dumps(value)}" for key, value in settings.items()) + "}"
         pattern = rf"(\n  {method}:\n(?:    .*\n)*?    per_dataset:\n(?:      .*\n)*?      {dataset}: ).*\n"
-        text, found = re.subn(pattern, lambda match, line=line: f"{match[1]}{line}\n", text, count=1)
+        text, found = re.subn(pattern, rf"\g<1>{entry}\n", text, count=1)
         if not found:
-            raise UserError(f"{config}: methods.{method}.per_dataset has no line '{dataset}: {{...}}' to put the choice on.")
+            raise UserError(
+                f"{config}: methods.{method}.per_dataset has no line '{dataset}: {{...}}' to put the choice on."
+            )
     write_text(config, text)
 
 

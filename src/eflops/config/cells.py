@@ -9,7 +9,7 @@ from typing import Any
 
 from eflops.config.load import resolve
 from eflops.config.models import Config, Experiment, Interval, Range, Search
-from eflops.config.settings import TrainingSettings, as_typed
+from eflops.config.settings import PER_RUN, TrainingSettings, as_typed
 from eflops.rng import numpy_generator
 
 BASE = "base"
@@ -123,7 +123,7 @@ def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any
     """The change of settings behind each variant's label."""
     if isinstance(entry, Search):
         ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
-        return {f"trial{trial:02d}": _draw(ranges, trial) for trial in range(entry.trials)}
+        return {f"trial{trial:02d}": _draw(ranges, trial, entry.group) for trial in range(entry.trials)}
     if entry.cases:
         return {label: dict(change) for label, change in entry.cases.items()}
     grid = [dict(zip(entry.vary, values, strict=True)) for values in itertools.product(*entry.vary.values())]
@@ -134,9 +134,12 @@ def _label(change: dict[str, Any]) -> str:
     return ",".join(f"{key}={value}" for key, value in change.items()) or BASE
 
 
-def _draw(ranges: dict[str, Range], trial: int) -> dict[str, Any]:
-    """The settings of one trial of a random search; each setting has a stream of its own."""
-    return {key: _draw_one(values, key, trial) for key, values in ranges.items()}
+def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
+    """The settings of one trial of a random search; each setting has a stream of its own.
+
+    What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
+    """
+    return {key: _draw_one(values, key, trial if key in PER_RUN else trial // group) for key, values in ranges.items()}
 
 
 def _draw_one(values: Range, key: str, trial: int) -> Any:

@@ -81,7 +81,8 @@ def _method_mistakes(config: Config) -> Iterator[str]:
         except ModuleNotFoundError:
             found = False
         if not found:
-            yield f"methods.{name}.method: there is no module {module}; name a method of eflops.methods or 'module:Class'."
+            right = "name a method of eflops.methods or 'module:Class'"
+            yield f"methods.{name}.method: there is no module {module}; {right}."
             continue
         yield from _settings_mistakes(config, name, entry.settings, f"methods.{name}.settings")
         for dataset, values in entry.per_dataset.items():
@@ -137,4 +138,5 @@ def _search_mistakes(config: Config) -> Iterator[str]:
         for other, experiment in config.experiments.items():
             if experiment.dataset == entry.dataset and set(experiment.draws) & set(entry.draws):
                 shared = sorted(set(experiment.draws) & set(entry.draws))
-                yield f"{place}.draws: {shared} are also evaluated by experiments.{other}; a search needs draws of its own."
+                right = "a search needs draws of its own"
+                yield f"{place}.draws: {shared} are also evaluated by experiments.{other}; {right}."

@@ -57,7 +57,9 @@ def _path(location: tuple[Any, ...], raw: Any, kind: str) -> list[Any]:
     current = raw
     for position, part in enumerate(location):
         last = position == len(location) - 1
-        if (isinstance(current, Mapping) and part in current) or (isinstance(current, list) and isinstance(part, int) and part < len(current)):
+        if (isinstance(current, Mapping) and part in current) or (
+            isinstance(current, list) and isinstance(part, int) and part < len(current)
+        ):
             current = current[part]
         elif not (last and kind == "missing"):
             continue

@@ -128,6 +128,7 @@ class Search(Strict):
     seeds: Count
     first_seed: Annotated[int, Field(ge=0)]
     trials: Count
+    group: Count = Field(1, description="trials in a row that share what runs of one batch must agree on")
     metric: Literal["r2", "accuracy", "cross_entropy"]
     settings: dict[str, Value] = {}
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")

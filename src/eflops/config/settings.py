@@ -70,6 +70,18 @@ class GatedSettings(TrainingSettings):
     )
 
 
+# Settings in which runs of one batch may differ; the others decide what is computed when, so a batch must share them.
+PER_RUN = (
+    "rate",
+    "clip",
+    "tune_rate",
+    "gate_rate",
+    "temperature",
+    "temperature_decay",
+    "multiplier_rate",
+    "rho_init",
+)
+
 SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings}
 
 

@@ -28,9 +28,10 @@ class InProcess:
             runs = asked.runs_of(client)
             if len(runs) == 0:
                 continue
-            seeds = [asked.seeds[run] for run in runs.tolist()]
-            received = download if len(runs) == len(asked.seeds) else download.rows(runs)
-            payload = answer(phase.method, received, data, seeds, round_, client, phase.steps, phase.batch_size)
+            rows = runs.tolist()
+            seeds = [asked.seeds[row] for row in rows]
+            received = download if len(rows) == len(asked.seeds) else download.rows(runs)
+            payload = answer(phase.method, received, data, seeds, round_, client, phase.steps, phase.batch_size, rows)
             uploads.append(Upload(runs, asked.weights[runs, client], payload))
         return uploads
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from eflops.methods.base import Method, Payload, Work
+from eflops.methods.base import Payload, Rounds, Work
 from eflops.models.base import Batches, Rows
 from eflops.noise import uniform
 
@@ -11,7 +11,7 @@ Steps = int | Literal["epoch"]
 
 
 def answer(
-    method: Method,
+    method: Rounds,
     received: Payload,
     data: Rows,
     seeds: Sequence[int],
@@ -19,10 +19,11 @@ def answer(
     client: int,
     steps: Steps,
     batch_size: int | None,
+    runs: Sequence[int] = (0,),
 ) -> Payload:
-    """What a client answers to a message, for the runs with these seeds."""
+    """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    return method.update(received, Work(data, batches, seeds, round_, client))
+    return method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
 
 
 def draw_batches(

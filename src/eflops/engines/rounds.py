@@ -17,7 +17,7 @@ from eflops import wire
 from eflops.config.cells import Run
 from eflops.data.federation import Federation
 from eflops.engines.client import Steps
-from eflops.methods.base import Method, Payload, State, Task, Upload
+from eflops.methods.base import Method, Payload, Rounds, State, Task, Upload
 from eflops.methods.cut import top
 from eflops.methods.tuning import SupportTuning
 from eflops.models.base import Rows
@@ -41,7 +41,7 @@ class Phase:
     """A stretch of rounds under one method."""
 
     name: str
-    method: Method
+    method: Rounds
     first_round: int
     rounds: int
     steps: Steps

@@ -8,13 +8,13 @@ and `download`, the message that the server sends.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from eflops.config.settings import TrainingSettings
+from eflops.methods.settings import RunSettings, scaled
 from eflops.models.base import Batches, Layer, Model, Rows
 
 State = dict[str, Tensor]
@@ -22,11 +22,11 @@ State = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Task:
-    """What a method knows of the problem: the model, how many weights to keep, and which runs it works on."""
+    """What a method knows of the problem: the model, how many weights to keep, and the settings of its runs."""
 
     model: Model
     target: int
-    settings: TrainingSettings
+    settings: RunSettings
 
     @property
     def size(self) -> int:
@@ -60,17 +60,22 @@ class Payload:
 
     def rows(self, index: Tensor) -> "Payload":
         """The payload of some of the runs."""
-        parts = {name: part[index] for name, part in vars(self).items() if isinstance(part, Tensor)}
-        return replace(self, **parts)
+
+        def some(part: Tensor | None) -> Tensor | None:
+            return None if part is None else part[index]
+
+        support, gates, tail, multiplier = map(some, (self.support, self.gates, self.tail, self.multiplier))
+        return Payload(self.values[index], support, gates, tail, multiplier, self.implicit)
 
 
 @dataclass(frozen=True)
 class Work:
-    """What a client works with in one round: its data, the runs' seeds, and where in time and place it stands."""
+    """What a client works with in one round: its data, the runs' seeds and settings, and where it stands."""
 
     data: Rows
     batches: Batches
     seeds: Sequence[int]
+    settings: RunSettings
     round: int
     client: int
 
@@ -84,12 +89,10 @@ class Upload:
     payload: Payload
 
 
-class Method(Protocol):
-    """A federated method; see the module's docstring."""
+class Rounds(Protocol):
+    """What a stretch of rounds needs of a method."""
 
-    def __init__(self, task: Task, **options: Any) -> None: ...
-
-    def start(self, seeds: Sequence[int]) -> State: ...
+    task: Task
 
     def download(self, state: State, round_: int) -> Payload: ...
 
@@ -98,6 +101,14 @@ class Method(Protocol):
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State: ...
 
     def effective(self, state: State) -> Tensor: ...
+
+
+class Method(Rounds, Protocol):
+    """A federated method; see the module's docstring."""
+
+    def __init__(self, task: Task, **options: Any) -> None: ...
+
+    def start(self, seeds: Sequence[int]) -> State: ...
 
 
 def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:
@@ -112,12 +123,12 @@ def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: 
     return total
 
 
-def clipped(gradient: Tensor, limit: float | None) -> Tensor:
+def clipped(gradient: Tensor, limit: float | Tensor | None) -> Tensor:
     """`gradient` [runs, width] shortened, run by run, to a Euclidean norm of at most `limit`."""
     if limit is None:
         return gradient
     norm = gradient.square().sum(1, keepdim=True).sqrt_()
-    return gradient.mul_((limit / norm.clamp_(min=1e-30)).clamp_(max=1.0))
+    return gradient.mul_(scaled(norm.clamp_(min=1e-30).reciprocal_(), limit).clamp_(max=1.0))
 
 
 def chosen_rows(batches: Batches, step: int) -> Tensor | None:

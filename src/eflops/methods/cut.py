@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from eflops.config.settings import TrainingSettings
+from eflops.methods.settings import RunSettings
 from eflops.models.base import Layer
 
 
@@ -29,7 +29,7 @@ def top(magnitude: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.
 class CutSchedule:
     """How many weights stand after each round: none cut before the prune start, then m, or shrinking towards m."""
 
-    def __init__(self, settings: TrainingSettings, size: int, target: int) -> None:
+    def __init__(self, settings: RunSettings, size: int, target: int) -> None:
         self.size, self.target = size, target
         self.start = math.floor(settings.prune_from * settings.rounds)
         self.shrinking = settings.keep_schedule == "shrinking"

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
 from eflops.methods.cut import CutSchedule, top
+from eflops.methods.settings import scaled
 
 
 class Weights:
@@ -30,10 +31,10 @@ class Weights:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows."""
-        settings, theta = self.task.settings, received.values.clone()
+        settings, theta = work.settings, received.values.clone()
         for step in range(work.batches.steps):
             gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step))
-            theta.sub_(clipped(gradient, settings.clip), alpha=settings.rate)
+            theta.sub_(scaled(clipped(gradient, settings.clip), settings.rate))
             if self.step_cuts:
                 theta = self._cut(theta, work.round)[0]
         sends_top = self.server_cuts and (settings.sparse_upload or self.step_cuts)

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from eflops import gates
-from eflops.config.settings import GatedSettings
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
 from eflops.methods.cut import CutSchedule, top
+from eflops.methods.settings import RunSettings, column, scaled
 from eflops.noise import normal, uniform
 
 SMALLEST_GATE = 1e-6
@@ -24,15 +24,13 @@ class Method:
     """Clients descend on (theta~, phi) and ascend on lam; the server averages theta = theta~ z and z."""
 
     def __init__(self, task: Task, **options: Any) -> None:
-        assert isinstance(task.settings, GatedSettings)
         self.task, self.settings = task, task.settings
         self.schedule = CutSchedule(task.settings, task.size, task.target)
-        self._centre = math.log(task.settings.rho_init) - math.log1p(-task.settings.rho_init)
 
     def start(self, seeds: Sequence[int]) -> State:
         """Weights as the model starts, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
         theta = torch.stack([self.task.model.initial(seed) for seed in seeds])
-        phi = torch.stack([self._first_phi(seed, theta.shape[1]) for seed in seeds])
+        phi = self._first_phi(seeds, self.settings, theta.shape[1])
         z = gates.mean_gate(phi)
         if self.settings.rescale_start:
             theta = theta / z
@@ -44,12 +42,12 @@ class Method:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
-        assert received.gates is not None and received.multiplier is not None
-        settings, limit = self.settings, self.settings.phi_limit
-        theta, lam = received.values.clone(), received.multiplier.clone()
-        phi = self._recover(received.gates)
-        temperature = settings.temperature * settings.temperature_decay**work.round
-        entropy_slope = gates.KlGradient(self._prior(work.seeds, theta)) if temperature > 0 else None
+        settings, limit = work.settings, work.settings.phi_limit
+        theta, lam = received.values.clone(), _present(received.multiplier).clone()
+        phi = self._recover(_present(received.gates))
+        temperatures = _temperatures(settings, work.round)
+        temperature = column(temperatures)
+        entropy_slope = gates.KlGradient(self._prior(work, theta)) if max(temperatures) > 0 else None
         count = work.batches.steps * settings.samples
         noise = uniform(work.seeds, "gates", (work.round, work.client), count, theta.shape[1])
         for step in range(work.batches.steps):
@@ -58,14 +56,14 @@ class Method:
             active, active_slope = gates.active_with_slope(phi)
             phi_slope.addcmul_(active_slope, lam[:, None])
             if entropy_slope is not None:
-                phi_slope.add_(entropy_slope(phi), alpha=temperature)
-            theta.sub_(theta_slope, alpha=settings.rate)
-            phi.sub_(phi_slope, alpha=settings.gate_rate).clamp_(-limit, limit)
-            lam = self._ascend(lam, active)
+                phi_slope.add_(scaled(entropy_slope(phi), temperature))
+            theta.sub_(scaled(theta_slope, settings.rate))
+            phi.sub_(scaled(phi_slope, settings.gate_rate)).clamp_(-limit, limit)
+            lam = self._ascend(lam, active, settings)
         return self._message(theta, gates.mean_gate(phi), lam, work.round, settings.sparse_upload)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
-        """theta = sum w_k theta~_k z_k, z = sum w_k z_k, then theta~ = theta / z; lam restarts where the constraint holds."""
+        """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
         z = average(uploads, lambda payload: _present(payload.gates), state["gates"])
         theta = average(uploads, lambda payload: payload.values * _present(payload.gates), state["theta"])
         lam = average(uploads, lambda payload: _present(payload.multiplier), state["multiplier"])
@@ -90,7 +88,7 @@ class Method:
         for draw in draws:
             z, z_slope = gates.sample_with_slope(phi, gates.logistic_noise(draw))
             slope = self.task.model.gradient(theta * z, work.data, chosen_rows(work.batches, step))
-            slope = clipped(slope, self.settings.clip)
+            slope = clipped(slope, work.settings.clip)
             parts = z.mul_(slope), z_slope.mul_(slope).mul_(theta)
             sums = parts if sums is None else (sums[0].add_(parts[0]), sums[1].add_(parts[1]))
         assert sums is not None
@@ -115,22 +113,35 @@ class Method:
         """sum_j P(z_j != 0) - rho |theta|, [runs]."""
         return active[:, : self.task.size].sum(1) - self.task.target
 
-    def _ascend(self, lam: Tensor, active: Tensor) -> Tensor:
+    def _ascend(self, lam: Tensor, active: Tensor, settings: RunSettings) -> Tensor:
         excess = self._constraint(active)
-        raised = lam + self.settings.multiplier_rate / self.task.size * excess
+        step = scaled(excess[:, None].clone(), settings.multiplier_rate / self.task.size)
+        raised = lam + step[:, 0]
         return torch.where(excess <= 0, torch.zeros_like(lam), raised)
 
     def _restart(self, lam: Tensor, active: Tensor) -> Tensor:
         return torch.where(self._constraint(active) <= 0, torch.zeros_like(lam), lam)
 
-    def _first_phi(self, seed: int, width: int) -> Tensor:
-        return self._centre + 0.1 * normal(seed, "first gates", width)
+    def _first_phi(self, seeds: Sequence[int], settings: RunSettings, width: int) -> Tensor:
+        spread = [0.1 * normal(seed, "first gates", width) for seed in seeds]
+        return torch.stack([centre + part for centre, part in zip(_centres(settings), spread, strict=True)])
 
-    def _prior(self, seeds: Sequence[int], like: Tensor) -> Tensor:
+    def _prior(self, work: Work, like: Tensor) -> Tensor:
         """phi_init of the prior; every client can make it by itself, so that it is never sent."""
-        if self.settings.prior == "init":
-            return torch.stack([self._first_phi(seed, like.shape[1]) for seed in seeds])
-        return like.new_tensor(self._centre)
+        if work.settings.prior == "init":
+            return self._first_phi(work.seeds, work.settings, like.shape[1])
+        return torch.as_tensor(column(_centres(work.settings)), dtype=like.dtype)
+
+
+def _centres(settings: RunSettings) -> list[float]:
+    """logit(rho_init) of each run."""
+    return [math.log(rho) - math.log1p(-rho) for rho in settings.values("rho_init")]
+
+
+def _temperatures(settings: RunSettings, round_: int) -> list[float]:
+    """T of each run in a round."""
+    both = zip(settings.values("temperature"), settings.values("temperature_decay"), strict=True)
+    return [temperature * decay**round_ for temperature, decay in both]
 
 
 def _present(part: Tensor | None) -> Tensor:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
+from eflops.methods.settings import scaled
 
 
 class SupportTuning:
@@ -19,13 +20,13 @@ class SupportTuning:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows, the gradient cut to the support."""
-        settings, theta = self.task.settings, received.values.clone()
+        settings, theta = work.settings, received.values.clone()
         assert received.support is not None
         for step in range(work.batches.steps):
             gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step)).mul_(
                 received.support
             )
-            theta.sub_(clipped(gradient, settings.clip), alpha=settings.tune_rate)
+            theta.sub_(scaled(clipped(gradient, settings.clip), settings.tune_rate))
         return Payload(theta, received.support, implicit=True)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
