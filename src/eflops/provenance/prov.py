@@ -7,7 +7,7 @@ from eflops.provenance.again import train_commands
 from eflops.provenance.evidence import BehindRun, Evidence
 from eflops.provenance.explain import plain
 
-PREFIX = {"eflops": "urn:eflops:", "prov": "http://www.w3.org/ns/prov#", "sha256": "urn:hash:sha256:"}
+PREFIX = {"eflops": "urn:eflops:", "prov": "http://www.w3.org/ns/prov#"}
 
 
 def as_prov(evidence: Evidence) -> dict[str, Any]:
