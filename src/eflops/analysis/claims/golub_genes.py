@@ -22,7 +22,7 @@ def judge(evidence: Evidence) -> Judgement:
     values = tuple(Value(gene, shares.get(gene, 0.0), None, n) for gene in GENES)
     told = " and ".join(f"{gene} has place {place}" for gene, place in zip(GENES, places, strict=True))
     first = sorted(shares, key=lambda gene: -shares[gene])[:MOST]
-    told = f"Of {len(shares)} genes selected {told}; the first three are {', '.join(first)}."
+    told = f"Of {len(shares)} genes selected {told}; the first three are {'; '.join(first)}."
     if max(places) <= MOST:
         return Judgement(Verdict.REPRODUCED, values, told)
     return Judgement(Verdict.DIRECTION if max(places) <= LISTED else Verdict.FAILED, values, told)

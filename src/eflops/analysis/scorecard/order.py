@@ -14,22 +14,21 @@ def judge_order(tests: pd.DataFrame, values: Iterable[Value], name: Callable[[pd
     tests: one row a comparison, as paired.paired_tests gives them, with positive differences where the claim holds.
     name: what a comparison is called in the reason, e.g. "Fed-IHT at N/d 0.64".
     """
-    count = f"{len(tests)} comparisons" if len(tests) > 1 else "the one comparison"
     lost = tests[~(tests["difference"] > 0)]
     chance = tests[~(tests["p_holm"] < ALPHA)]
     diverged = tests[tests["missing"] > 0]
     if len(lost):
-        return Judgement(
-            Verdict.FAILED, tuple(values), f"Not better in {len(lost)} of {count}: {_names(lost, name, 'difference')}."
-        )
+        reason = f"Not better in {len(lost)} of {len(tests)} comparisons: {_names(lost, name, 'difference')}."
+        return Judgement(Verdict.FAILED, tuple(values), reason)
     if len(chance):
-        reason = f"Better on average in all of {count}, but within chance against {_names(chance, name, 'p_holm')}."
+        reason = f"Better on average everywhere, but within chance: {_names(chance, name, 'p_holm')}."
         return Judgement(Verdict.DIRECTION, tuple(values), reason)
     if len(diverged):
-        reason = f"Better in {count}, but with diverged runs against {_names(diverged, name, 'missing')}."
+        reason = f"Better everywhere, but with diverged runs: {_names(diverged, name, 'missing')}."
         return Judgement(Verdict.DIRECTION, tuple(values), reason)
     largest = max(float(tests["p_holm"].max()), 1e-16)
-    return Judgement(Verdict.REPRODUCED, tuple(values), f"Better in {count}, with Holm-adjusted p <= {largest:.1g}.")
+    reason = f"Better in each of {len(tests)} comparisons, with Holm-adjusted p <= {largest:.1g}."
+    return Judgement(Verdict.REPRODUCED, tuple(values), reason)
 
 
 def _names(tests: pd.DataFrame, name: Callable[[pd.Series], str], detail: str) -> str:
