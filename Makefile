@@ -14,7 +14,7 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test lint lock
+.PHONY: help reproduce smoke test lint lock schema tune publish
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -23,7 +23,7 @@ reproduce: $(VENV)/.installed ## install what is needed and make every table and
 	$(IN_VENV) snakemake --cores $(CORES) all
 
 smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
-	$(IN_VENV) snakemake --cores $(CORES) --configfile config/smoke.yaml smoke
+	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
 
 test: lint ## run the linters, the type checker and every test
 	$(IN_VENV) pytest --numprocesses logical --dist loadfile
@@ -34,6 +34,16 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) mypy
 	$(IN_VENV) snakemake --lint
+
+tune: $(VENV)/.installed ## run the searches and take their choices over into config.yaml
+	$(IN_VENV) snakemake --cores $(CORES) tune
+	$(IN_VENV) eflops adopt results/tuning/*.json
+
+publish: $(VENV)/.installed ## copy the finished results to results/published, with their records and hashes
+	$(IN_VENV) eflops publish
+
+schema: $(VENV)/.installed ## write the config's schema from its models
+	$(IN_VENV) eflops schema
 
 lock: $(VENV)/.installed-extras ## pin the versions that .venv holds now, for pip and for conda
 	$(IN_VENV) pip check

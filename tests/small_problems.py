@@ -12,8 +12,8 @@ from eflops.engines.rounds import Server, Tally
 from eflops.train import make_method, make_task
 
 SYNTHETIC = {
-    "kind": "synthetic", "features": 100, "density": 0.1, "correlation": 0.2, "snr": 20.0, "test_rows": 50, "clients": 4,
-    "count_concentration": 1.0, "min_rows": 8, "shift_scale": 0.5, "shift_offset": 0.0,
+    "kind": "synthetic", "features": 100, "density": 0.1, "correlation": 0.2, "snr": 20.0, "test_rows": 50,
+    "clients": 4, "count_concentration": 1.0, "min_rows": 8, "shift_scale": 0.5, "shift_offset": 0.0,
 }  # fmt: skip
 GOLUB = {
     "kind": "golub",

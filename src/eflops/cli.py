@@ -39,6 +39,10 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("config", type=Path, nargs="*", default=[Path("config.yaml")])
     check.set_defaults(run=_check)
 
+    schema = commands.add_parser("schema", help="write the config's JSON schema from its models")
+    schema.add_argument("--out", type=Path, default=Path("workflow/schemas/config.schema.json"))
+    schema.set_defaults(run=_schema)
+
     fetch = commands.add_parser("fetch", help="bring a public data set's files")
     fetch.add_argument("source")
     fetch.add_argument("--out", type=Path, required=True)
@@ -94,6 +98,13 @@ def _check(parsed: argparse.Namespace) -> None:
 
     config = read(*parsed.config)
     print(f"The config is sound: {len(config.experiments)} experiments, {len(config.searches)} searches.")
+
+
+def _schema(parsed: argparse.Namespace) -> None:
+    from eflops.config.models import Config
+    from eflops.files import write_text
+
+    write_text(parsed.out, json.dumps(Config.model_json_schema(), indent=1) + "\n")
 
 
 def _fetch(parsed: argparse.Namespace) -> None:
