@@ -45,7 +45,7 @@ class Cell:
 
     def train(self, connect: Connect, seeds: list[int]) -> tuple[float, Tensor]:
         """Seconds of a training phase, and the weights that the first seed ends with."""
-        settings = self.job.settings(cells.BASE)
+        settings = [self.job.settings(cells.BASE)] * len(seeds)
         task, bench = make_task(self.job.slice, settings, self.federation)
         transport = connect(task, self.federation, self.job.runs[0])
         server = Server(task, bench, transport, 10**9, lambda *_: None)

@@ -40,7 +40,7 @@ FAULTY = {
     "Dawdles": Patience("continue", seconds=8.0),
 }
 FAULTLESS = "eflops.methods.fedavg:Method"
-RUNS = (Run("base", 0, 3), Run("base", 0, 4))
+RUNS = (Run("base", 0, 3), Run("fast", 0, 4))
 
 
 def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = RUNS) -> Job:
@@ -53,7 +53,10 @@ def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = 
         "experiment": "flower", "dataset": dataset, "model": DATASETS[dataset], "density": 0.02, "ratio": "nd1.00",
         "client_fraction": 0.7 if ":" not in name else 1.0, "name": name.lower(), "method": method, "options": {},
         "pooled": name == "centralized", "engine": engine, "evaluate_every": 1,
-        "variants": {"base": as_typed(settings_class(method).model_validate(settings))},
+        "variants": {
+            name: as_typed(settings_class(method).model_validate(settings | change))
+            for name, change in {"base": {}, "fast": {"rate": 0.07}}.items()
+        },
     }  # fmt: skip
     return Job(slice_, root / "data", root / engine / dataset / name, tuple(runs), 32)
 

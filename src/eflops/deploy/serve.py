@@ -26,7 +26,7 @@ def serve(grid: Grid, folder: Path) -> None:
     batched.prepare()
     job = Job(slice_, folder / "data", folder / RUNS, (run,), 1)
     known, counts = server_view(folder, Path(slice_["dataset"]) / data_label(slice_["ratio"], run.draw))
-    task, bench = make_task(slice_, job.settings(run.variant), known)
+    task, bench = make_task(slice_, [job.settings(run.variant)], known)
     nodes = find_nodes(grid, len(counts), replace(patience, seconds=START_SECONDS))
     roots = (*code.training_roots(slice_["method"], slice_["model"], slice_["engine"]), "eflops.deploy.app")
     transport = GridTransport(grid, nodes, task.size, patience)

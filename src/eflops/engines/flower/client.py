@@ -17,7 +17,7 @@ from flwr.common.constant import ErrorCode
 
 if TYPE_CHECKING:
     from eflops.data.federation import Federation
-    from eflops.methods.base import Task
+    from eflops.methods.base import Rounds, Task
     from eflops.models.base import Rows
 
 RECORD = "eflops"
@@ -87,14 +87,14 @@ def _answer(data: Any, order: Order, assignment: Assignment) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _worker(assignment: Assignment) -> "tuple[Task, Any, Rows]":
+def _worker(assignment: Assignment) -> "tuple[Task, Rounds, Rows]":
     """The method and the client's rows; a simulated client is called again and again in the same process."""
     from eflops.config.settings import settings_class
     from eflops.train import make_method, make_task
 
     work = json.loads(assignment.work)
     federation = _federation(assignment.data, work["pooled"])
-    task, _ = make_task(work, settings_class(work["method"]).model_validate(work["settings"]), federation)
+    task, _ = make_task(work, [settings_class(work["method"]).model_validate(work["settings"])], federation)
     block = federation.clients[federation.client_ids.index(assignment.client)]
     return task, make_method(work, task), task.model.rows(block.x, block.y)
 
