@@ -40,6 +40,13 @@ def test_a_gene_that_is_never_selected_is_not_among_the_most_selected(paper_like
     assert found["table2/eflops/myeloperoxidase"] == Verdict.FAILED
 
 
+def test_no_gene_is_reproduced_by_never_selecting_it(paper_like) -> None:
+    genes = paper_like.tables["gene_frequency"]
+    paper_like.tables["gene_frequency"] = genes.assign(frequency=0.0)
+    numbers = {name: verdict for name, verdict in paper_like.verdicts().items() if name.startswith("table2/")}
+    assert set(numbers.values()) == {Verdict.FAILED}
+
+
 def test_genes_among_the_seven_but_not_the_three_are_direction_only(paper_like) -> None:
     genes = paper_like.tables["gene_frequency"]
     genes.loc[(genes["method"] == "eflops") & (genes["gene"] == "myeloperoxidase"), "frequency"] = 0.3
