@@ -163,6 +163,15 @@ def test_data_made_anew_with_other_settings(results: Path) -> None:
     )
 
 
+def test_a_digit_changed_in_a_reference_fit(results: Path) -> None:
+    path = "references/synthetic/nd0.64-draw0/lasso.json"
+    edit_json(results / path, lambda entry: entry["metrics"].update(support_recovery=0.99))
+    (finding,) = found(results, "different", "gathered/support_recovery.references.csv")
+    assert "the records give 0.99" in finding.what
+    edit_json(results / path, lambda entry: entry.update(data_sha256="0" * 64))
+    assert "it was fitted to other data" in found(results, "different", path)[0].what
+
+
 def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:
     edit(results / "scorecard.json", '"verdict": "not judged"', '"verdict": "reproduced"')
     assert "'reproduced' stands there" in found(results, "different", "scorecard.json")[0].what

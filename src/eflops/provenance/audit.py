@@ -21,6 +21,7 @@ from eflops.provenance.checks.records import (
     planned_paths,
     read_records,
 )
+from eflops.provenance.checks.references import check_references
 from eflops.provenance.checks.scorecard import check_scorecard
 from eflops.provenance.findings import Finding, summary
 from eflops.provenance.lines import judged_experiments
@@ -84,6 +85,7 @@ def _audit_store(store: Store, config: Config, report: Report, pictures: bool) -
     report.findings += check_settings(records, config)
     report.findings += check_data(records, store)
     report.findings += check_data_files(store)
+    report.findings += check_references(store, config)
     report.findings += check_layout(store, config)
     report.findings += check_code(records)
     report.findings += _check_made(store, config, _whole(records, misplaced, config), report, pictures)
