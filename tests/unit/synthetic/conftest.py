@@ -19,20 +19,19 @@ from eflops.data.federation import save
 from eflops.train import Job, train
 
 ROOT = Path(__file__).resolve().parents[3]
-SHORT = {"settings": {"rounds": 6, "tune_rounds": 2}}
-EXPERIMENTS = ("support_recovery", "draws", "rates_theta", "rates_phi")
+SHORT = {"per_dataset": {"synthetic": {"rounds": 6, "tune_rounds": 2}}}
 TINY: dict[str, Any] = {
     "datasets": {"synthetic": {"features": 60, "density": 0.1, "test_rows": 50, "clients": 3, "min_rows": 8}},
     "methods": {
         **dict.fromkeys(("eflops", "flops", "fediht", "fedavg", "centralized"), SHORT),
         # A rate at which every run diverges.
-        "fediterht": {"settings": {"rounds": 6, "tune_rounds": 2, "rate": 1e12}},
+        "fediterht": merge(SHORT, {"per_dataset": {"synthetic": {"rate": 1e30, "clip": None}}}),
     },
     "experiments": {
         "support_recovery": {"ratios": [0.64, 1.36], "seeds": 3, "evaluate_every": 2},
         "draws": {"ratios": [0.64], "draws": [1, 2], "seeds": 2},
-        "rates_theta": {"seeds": 2, "vary": {"rate": [0.05, 1e12]}},
-        "rates_phi": {"seeds": 2, "vary": {"gate_rate": [0.1, 0.9]}, "settings": {"rate": 0.05}},
+        "rates_theta": {"seeds": 2, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
+        "rates_phi": {"seeds": 2, "vary": {"gate_rate": [0.1, 0.9]}},
         "ablation_entropy": {"seeds": 3, "vary": {"temperature": [0.0, 0.1, 1.0], "gate_rate": [0.5, 1.5]}},
         **{f"ablation_{name}": {"seeds": 2} for name in ("recovery", "prune", "gate", "steps", "literal")},
     },

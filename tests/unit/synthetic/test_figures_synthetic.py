@@ -76,7 +76,7 @@ def test_curves_are_means_over_run_seeds_with_tuning_after_training(source: Sour
 
 def test_rates_show_how_many_runs_diverged(source: Source) -> None:
     drawn = figure("fig1c", source)
-    lost = drawn.data[drawn.data["set_rate"] == 1e12]
+    lost = drawn.data[drawn.data["set_rate"] == 1e30]
     assert lost["diverged"].tolist() == lost["n"].tolist() == [2, 2]
     words = [text.get_text() for text in drawn.drawing.axes[0].texts]
     assert any("4/4" in word for word in words)
