@@ -1,9 +1,20 @@
 """The small study that tests of provenance read, made once a session; tests that change it get a copy."""
 
 import shutil
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _training_leaves_no_trace() -> Iterator[None]:
+    """Training switches denormals and gradients off for the whole process; tests of other files may need them."""
+    yield
+    if torch := sys.modules.get("torch"):
+        torch.set_flush_denormal(False)
+        torch.set_grad_enabled(True)
 
 
 @pytest.fixture(scope="session")
