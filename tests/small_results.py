@@ -1,6 +1,5 @@
 """A small study made for real, in one process: data, runs, gathered files, tables, figures, scorecard."""
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ from eflops.provenance.lines import judged_experiments, targets_of
 from eflops.provenance.recompute import context
 from eflops.train import Job, train
 
-ROOT = Path(__file__).parents[1]
 SETTINGS = {"rounds": 6, "tune_rounds": 2}
 CONFIG: dict[str, Any] = {
     "datasets": {
@@ -43,9 +41,9 @@ CONFIG: dict[str, Any] = {
 BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n2.5\t0:00:02\t200\t0\t0\t0\t0\t0\t90\t2.4\n"
 
 
-def make(results: Path) -> None:
+def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
     """Do what the workflow does, job after job."""
-    config = check(CONFIG)
+    config = check(raw)
     for plan in cells.plans(config):
         _make_data(config, plan, results)
         _train(config, plan, results)
@@ -55,7 +53,7 @@ def make(results: Path) -> None:
             _make_input(config, path, results)
         products.make(product.name, results, context(config), [results / path for path in product.files])
     _judge(config, results)
-    study.write(CONFIG, results / study.NAME)
+    study.write(raw, results / study.NAME)
 
 
 def _make_data(config: Config, plan: cells.Plan, results: Path) -> None:
@@ -71,7 +69,9 @@ def _train(config: Config, plan: cells.Plan, results: Path) -> None:
         for method in plan.methods:
             place = f"{plan.name}/{ratio}/{method}"
             slice_ = cells.job(config, plan.name, ratio, method)
-            train(Job(slice_, results / "data", results / "runs" / place, tuple(plan.runs), 32), lambda _: lambda *_: None)
+            train(
+                Job(slice_, results / "data", results / "runs" / place, tuple(plan.runs), 32), lambda _: lambda *_: None
+            )
             write_text(results / f"benchmarks/train/{place}.tsv", BENCHMARK)
 
 
@@ -103,8 +103,3 @@ def _judge(config: Config, results: Path) -> None:
     card = scorecard.scorecard(results, targets, context(config), judged_experiments(results, config), tables)
     for form in ("md", "json", "html"):
         scorecard.write(card, results / f"scorecard.{form}")
-
-
-if __name__ == "__main__":
-    os.chdir(ROOT)
-    make(Path("results-small"))

@@ -183,8 +183,10 @@ def test_gates_off_the_support_travel_as_their_average() -> None:
     theta[0, :4], z[0, :4] = torch.tensor([1.0, 9.0, 1.0, 1.0]), torch.tensor([0.3, 0.9, 0.6, 0.0])
     sent = method._message(theta, z, torch.zeros(1), 0, True)
     assert sent.values[0, :4].tolist() == [0.0, 9.0, 0.0, 0.0]
-    assert sent.tail is not None and sent.tail.item() == pytest.approx(0.3)
-    assert sent.gates is not None and sent.gates[0, :4].tolist() == pytest.approx([0.3, 0.9, 0.3, 0.3])
+    assert sent.tail is not None
+    assert sent.tail.item() == pytest.approx(0.3)
+    assert sent.gates is not None
+    assert sent.gates[0, :4].tolist() == pytest.approx([0.3, 0.9, 0.3, 0.3])
 
 
 def test_answers_are_added_up_with_their_weights() -> None:

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from workflow.conftest import ROOT, Study
 
 pytestmark = pytest.mark.workflow

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from workflow.conftest import Study
 
 pytestmark = pytest.mark.workflow

@@ -1,9 +1,12 @@
 # The checked config and the few names that several stages use. Loads no torch.
 import json
+import os
 import sys
 
-# Methods and data sets of the user's own lie beside the Snakefile.
-sys.path.insert(0, workflow.basedir)
+# Rules and jobs use this checkout's own sources; methods and data sets of the user's own lie beside the Snakefile.
+SOURCES = [workflow.basedir, f"{workflow.basedir}/src"]
+sys.path[:0] = SOURCES
+os.environ["PYTHONPATH"] = os.pathsep.join([*SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 from eflops.analysis.catalogue import products
 from eflops.code import code_hash, data_module, training_roots
@@ -20,7 +23,16 @@ except ConfigError as error:
 RESULTS = STUDY.results
 PLANS = {plan.name: plan for plan in cells.plans(STUDY)}
 PRODUCTS = {product.name: product for product in products(STUDY)}
-PYTHON = "python -m eflops"
+SEARCH_OF = {search.dataset: name for name, search in STUDY.searches.items()}
+REFERENCES = ("best_subset", "lasso")
+
+# What tables and figures must know of the config: how methods are called, and which train on pooled data.
+CONTEXT = json.dumps(
+    {
+        "labels": {name: entry.label for name, entry in STUDY.methods.items()},
+        "pooled": [name for name, entry in STUDY.methods.items() if entry.pooled],
+    }
+)
 
 
 wildcard_constraints:

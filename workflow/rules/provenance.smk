@@ -10,6 +10,8 @@ rule study:
         f"{RESULTS}/logs/study.log",
     benchmark:
         f"{RESULTS}/benchmarks/study.tsv"
+    conda:
+        "../../envs/eflops.yaml"
     resources:
         mem_mb=200,
         runtime=2,
@@ -19,4 +21,4 @@ rule study:
     message:
         "Write down the config and the code"
     shell:
-        PYTHON + " study --config {params.config:q} --out {output:q} > {log:q} 2>&1"
+        "python -m eflops study --config {params.config:q} --out {output:q} > {log:q} 2>&1"

@@ -5,11 +5,7 @@ from eflops.analysis.scorecard.needs import judges, needs
 
 TARGETS = "resources/paper/targets.yaml"
 SCORECARD = {
-    "experiments": [
-        name
-        for name in needs(Path(TARGETS), "EXPERIMENTS")
-        if name in STUDY.experiments
-    ],
+    "experiments": [name for name in needs(Path(TARGETS), "EXPERIMENTS") if name in STUDY.experiments],
     "tables": [name for name in needs(Path(TARGETS), "TABLES") if name in PRODUCTS],
 }
 
@@ -18,9 +14,7 @@ rule judge:
     input:
         targets=TARGETS,
         runs=expand(f"{RESULTS}/gathered/{{name}}.csv", name=SCORECARD["experiments"]),
-        curves=expand(
-            f"{RESULTS}/gathered/{{name}}.curves.csv", name=SCORECARD["experiments"]
-        ),
+        curves=expand(f"{RESULTS}/gathered/{{name}}.curves.csv", name=SCORECARD["experiments"]),
         tables=expand(f"{RESULTS}/tables/{{name}}.csv", name=SCORECARD["tables"]),
     output:
         markdown=f"{RESULTS}/scorecard.md",
@@ -35,10 +29,13 @@ rule judge:
         f"{RESULTS}/logs/scorecard.log",
     benchmark:
         f"{RESULTS}/benchmarks/scorecard.tsv"
+    conda:
+        "../../envs/eflops.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
+        results=RESULTS,
         context=CONTEXT,
         experiments=" ".join(SCORECARD["experiments"]),
         tables=" ".join(SCORECARD["tables"]),
@@ -46,8 +43,5 @@ rule judge:
     message:
         "Judge the paper's numbers and claims"
     shell:
-        PYTHON
-        + " scorecard --results "
-        + RESULTS
-        + " --targets {input.targets:q} --context {params.context:q}"
+        "python -m eflops scorecard --results {params.results} --targets {input.targets:q} --context {params.context:q}"
         " --experiments {params.experiments} --tables {params.tables} --out {output:q} > {log:q} 2>&1"
