@@ -1,12 +1,13 @@
 # The checked config and the few names that several stages use. Loads no torch.
 import json
 import os
+import shlex
 import sys
 
 # Rules and jobs use this checkout's own sources; methods and data sets of the user's own lie beside the Snakefile.
 SOURCES = [workflow.basedir, f"{workflow.basedir}/src"]
 sys.path[:0] = SOURCES
-os.environ["PYTHONPATH"] = os.pathsep.join([*SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])])
+shell.prefix(f"export PYTHONPATH={shlex.quote(os.pathsep.join(SOURCES))}; ")
 
 from eflops.analysis.catalogue import products
 from eflops.code import code_hash, data_module, training_roots

@@ -40,7 +40,7 @@ rule data:
         runtime=5,
     params:
         settings=data_settings,
-        raw=lambda wildcards, input: (f"--raw '{input.raw[0].rpartition('/')[0]}'" if input.raw else ""),
+        raw=raw_folder,
         folder=subpath(output.manifest, parent=True),
         code=lambda wildcards: code_hash("eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
     message:

@@ -7,6 +7,12 @@ def raw_files(wildcards):
     return [f"resources/{source}/{name}" for name in IDX_FILES] if source else []
 
 
+def raw_folder(wildcards):
+    """The folder of those files, as an argument."""
+    source = getattr(STUDY.datasets[wildcards.dataset], "source", None)
+    return f"--raw resources/{source}" if source else ""
+
+
 def data_settings(wildcards):
     """What a data draw depends on, as JSON."""
     entry = STUDY.datasets[wildcards.dataset]

@@ -23,7 +23,7 @@ rule table:
         mem_mb=500,
         runtime=5,
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
         context=CONTEXT,
         code=product_code,
     message:
@@ -56,7 +56,7 @@ rule figure:
         mem_mb=500,
         runtime=5,
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
         context=CONTEXT,
         code=product_code,
     message:

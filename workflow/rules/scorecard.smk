@@ -35,7 +35,7 @@ rule judge:
         mem_mb=500,
         runtime=5,
     params:
-        results=RESULTS,
+        results=lambda wildcards: RESULTS,
         context=CONTEXT,
         experiments=" ".join(SCORECARD["experiments"]),
         tables=" ".join(SCORECARD["tables"]),

@@ -25,7 +25,7 @@ for plan in PLANS.values():
             mem_mb=1000,
             runtime=30,
         params:
-            results=RESULTS,
+            results=lambda wildcards: RESULTS,
             job=cell_job,
             code=cell_code,
             block=STUDY.block_size,
