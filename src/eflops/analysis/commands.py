@@ -37,6 +37,7 @@ def add(commands: Any) -> None:
     adopting = commands.add_parser("adopt", help="write the settings that a search chose into the config file")
     adopting.add_argument("chosen", type=Path, nargs="+", help="results/tuning/<data set>.json")
     adopting.add_argument("--config", type=Path, default=Path("config.yaml"))
+    adopting.add_argument("--keep", type=Path, default=Path("resources/tuning"), help="where the trials are kept")
     adopting.set_defaults(run=_adopt)
 
     scorecard.add(commands)
@@ -68,8 +69,10 @@ def _rank(parsed: argparse.Namespace) -> None:
 
 def _adopt(parsed: argparse.Namespace) -> None:
     from eflops.analysis.tuning import adopt
-    from eflops.files import read_json
+    from eflops.files import read_json, write_bytes
 
     for path in parsed.chosen:
         adopt(parsed.config, path.stem, read_json(path))
+        for kept in (path, path.with_suffix(".csv")):
+            write_bytes(parsed.keep / kept.name, kept.read_bytes())
         print(f"{parsed.config}: took over the choice of {path}")

@@ -49,7 +49,7 @@ def adopt(config: Path, dataset: str, chosen: Mapping[str, Mapping[str, Any]]) -
     """Write the choice into the config file, on the line `dataset: {...}` below each method's `per_dataset`."""
     text = config.read_text(encoding="utf-8")
     for method, settings in chosen.items():
-        entry = "{" + ", ".join(f"{key}: {json.dumps(value)}" for key, value in settings.items()) + "}"
+        entry = "{" + ", ".join(f"{key}: {_yaml(value)}" for key, value in settings.items()) + "}"
         pattern = rf"(\n  {method}:\n(?:    .*\n)*?    per_dataset:\n(?:      .*\n)*?      {dataset}: ).*\n"
         text, found = re.subn(pattern, rf"\g<1>{entry}\n", text, count=1)
         if not found:
@@ -57,6 +57,12 @@ def adopt(config: Path, dataset: str, chosen: Mapping[str, Mapping[str, Any]]) -
                 f"{config}: methods.{method}.per_dataset has no line '{dataset}: {{...}}' to put the choice on."
             )
     write_text(config, text)
+
+
+def _yaml(value: Any) -> str:
+    """A setting as YAML reads it back: a number with an exponent needs a point to be one."""
+    text = json.dumps(value)
+    return text.replace("e", ".0e", 1) if isinstance(value, float) and "e" in text and "." not in text else text
 
 
 def _plain(value: Any) -> Any:
