@@ -38,7 +38,7 @@ CONFIG: dict[str, Any] = {
         }
     },
 }
-BENCHMARK = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n2.5\t0:00:02\t200\t0\t0\t0\t0\t0\t90\t2.4\n"
+BENCHMARK = "s\tmax_rss\tcpu_time\n2.5\t200\t2.4\n"
 
 
 def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:

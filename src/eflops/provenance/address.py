@@ -35,7 +35,8 @@ class Cell:
     row: int
 
     def __str__(self) -> str:
-        return ", ".join([*(f"{name} {value}" for name, value in self.keys.items()), self.column])
+        told = [f"{name} {value}" for name, value in self.keys.items() if not pd.isna(value)]
+        return ", ".join([*told, self.column])
 
 
 def key_columns(frame: pd.DataFrame) -> list[str]:
@@ -52,7 +53,6 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
     named = address.column in values
-    column = address.column if address.column and named else _favoured(frame, values)
     words = [*address.words, *([address.column] if address.column and not named else [])]
     rows = frame
     for word in words:
@@ -63,6 +63,7 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
     if len(rows) > 1:
         raise UserError(f"{address.file}: {len(rows)} rows fit; say which {_choices(rows, keys)}.")
     row = rows.iloc[0]
+    column = address.column if address.column and named else _favoured(row, values, address.file)
     return Cell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
 
 
@@ -74,10 +75,11 @@ def same(value: Any, word: str) -> bool:
         return str(value).casefold() == word.casefold()
 
 
-def _favoured(frame: pd.DataFrame, values: Iterable[str]) -> str:
-    numeric = [column for column in values if pd.api.types.is_numeric_dtype(frame[column])]
+def _favoured(row: pd.Series, values: Iterable[str], file: Path) -> str:
+    """The column that a row is mostly about: a mean or its like, or else its first number."""
+    numeric = [column for column in values if pd.api.types.is_number(row[column]) and not pd.isna(row[column])]
     if not numeric:
-        raise UserError("this file has no column of numbers besides its keys; there is nothing to explain.")
+        raise UserError(f"{file}: this row has no numbers besides its keys; there is nothing to explain.")
     return next((column for column in FAVOURED if column in numeric), numeric[0])
 
 

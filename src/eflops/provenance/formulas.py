@@ -9,6 +9,7 @@ STATISTICS: dict[str, tuple[str, Callable[[pd.Series], float]]] = {
     "mean": ("the mean of {metric} over the runs that finished", lambda values: values.mean()),
     "sd": ("the standard deviation of {metric} over the runs that finished, with n - 1", lambda values: values.std()),
     "median": ("the median of {metric} over the runs that finished", lambda values: values.median()),
+    "frequency": ("the share of the runs that have it, of which each counts as 1", lambda values: values.mean()),
     "min": ("the smallest {metric} of the runs that finished", lambda values: values.min()),
     "max": ("the largest {metric} of the runs that finished", lambda values: values.max()),
 }

@@ -2,11 +2,13 @@
 
 The rule that serves most tables and figures: a key of a row that gathered runs have too (ratio, method, variant, phase,
 round, set_rate ...) chooses the runs that agree with it; `reference` and `other` name methods. What is shown of each
-run is the metric that the row's `metric` column, the cell's own column or the module's METRIC names. A product whose
-cells come from runs in another way has a function `trace(source, keys) -> DataFrame` in its module: the gathered rows
-behind a row, with what each contributes in a column `value`.
+run is the metric that the row's `metric` column, the cell's own column or the module's METRIC names. A row with a panel
+is traced as that panel's own figure (panel a of fig1 as fig1a). A product whose cells come from runs in another way has
+a function `trace(source, keys) -> DataFrame` in its module: the gathered rows behind a row, with what each contributes
+in a column `value`.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -14,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.catalogue import PRODUCTS
 from eflops.analysis.catalogue.product import Product
 from eflops.analysis.source import Source
 from eflops.provenance.address import Cell, same
@@ -35,6 +38,9 @@ class Trace:
 def trace(product: Product, source: Source, cell: Cell) -> Trace:
     """The runs behind a cell."""
     module = import_module(product.module)
+    panel = _panel(product, cell)
+    if panel and not hasattr(module, "trace"):
+        return trace(panel, source, cell)
     metric = _metric(module, cell, source, product)
     if hasattr(module, "trace"):
         runs = module.trace(source, cell.keys)
@@ -44,6 +50,12 @@ def trace(product: Product, source: Source, cell: Cell) -> Trace:
     if runs.empty:
         return Trace(runs, metric, f"no run: it is read from {' and '.join(product.inputs) or 'no file'}", None)
     return Trace(runs, metric, _formula(module, cell, metric), _recomputed(cell, metric, runs))
+
+
+def _panel(product: Product, cell: Cell) -> Product | None:
+    """The product that a panel of a figure is on its own: panel a of fig1 is fig1a."""
+    name = f"{product.name}{cell.keys.get('panel')}"
+    return next((other for other in PRODUCTS if other.name == name), None)
 
 
 def _metric(module: Any, cell: Cell, source: Source, product: Product) -> str:
@@ -58,7 +70,7 @@ def _metric(module: Any, cell: Cell, source: Source, product: Product) -> str:
 
 def _matching(product: Product, source: Source, keys: Mapping[str, Any], metric: str) -> pd.DataFrame:
     """The gathered rows that agree with every key they have."""
-    by_round = "round" in keys
+    by_round = not pd.isna(keys.get("round", math.nan))
     frames = [source.curves(name) if by_round else source.runs(name) for name in product.experiments]
     runs = pd.concat(frames, ignore_index=True)
     for key, value in keys.items():
