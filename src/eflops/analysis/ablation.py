@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from eflops.analysis.figure import Figure
 from eflops.analysis.points import CROSS
 from eflops.analysis.source import Source
-from eflops.analysis.summary import METRIC_LABELS, best, bold, spread, summarise_all
+from eflops.analysis.summary import METRIC_LABELS, best, bold, seeds_and_draws, spread, summarise_all
 from eflops.analysis.table import Table
 
 # Dark and light, so that the two are told apart without colour as well.
@@ -48,7 +48,7 @@ class Ablation:
             ]
         note = (
             f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
-            f"Mean ± standard deviation over {data['n'].max()} run seeds of data draw 0; the best is bold."
+            f"Mean ± standard deviation over {seeds_and_draws(source.runs(self.experiment))}; the best is bold."
         )
         return Table(data, pd.DataFrame(shown), f"Ablation: {self.label}", note)
 

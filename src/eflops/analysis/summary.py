@@ -26,6 +26,12 @@ def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str])
     return pd.concat(parts, ignore_index=True)[[*by, "metric", "mean", "sd", "n", "diverged"]]
 
 
+def seeds_and_draws(runs: pd.DataFrame) -> str:
+    """How many run seeds of which data draws: `30 run seeds of data draw 7`."""
+    draws = sorted(runs["draw"].unique())
+    return f"{runs['seed'].nunique()} run seeds of data draw{'s' * (len(draws) > 1)} {', '.join(map(str, draws))}"
+
+
 def spread(mean: float, sd: float, n: int = 2, diverged: int = 0) -> str:
     """`0.612 ± 0.040`, with the number of diverged runs where there are any; a single number has no sd."""
     if diverged and diverged == n:

@@ -28,7 +28,7 @@ TINY: dict[str, Any] = {
         "fediterht": merge(SHORT, {"per_dataset": {"synthetic": {"rate": 1e30, "clip": None}}}),
     },
     "experiments": {
-        "support_recovery": {"ratios": [0.64, 1.36], "seeds": 3, "evaluate_every": 2},
+        "support_recovery": {"ratios": [0.64, 1.36], "draws": [7], "seeds": 3, "evaluate_every": 2},
         "draws": {"ratios": [0.64], "draws": [1, 2], "seeds": 2},
         "rates_theta": {"seeds": 2, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
         "rates_phi": {"seeds": 2, "vary": {"gate_rate": [0.1, 0.9]}},

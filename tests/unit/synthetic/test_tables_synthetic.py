@@ -110,7 +110,7 @@ def test_tests_refuse_an_incomplete_experiment(source: Source, tmp_path: Path) -
     gathered.mkdir()
     source.runs("support_recovery").iloc[:-1].to_csv(gathered / "support_recovery.csv", index=False)
     module = import_module("eflops.analysis.tables.support_recovery_tests")
-    with pytest.raises(UserError, match="centralized lacks 1 of 3 pairs, draw 0, seed 2 the first"):
+    with pytest.raises(UserError, match="centralized lacks 1 of 3 pairs, draw 7, seed 2 the first"):
         module.make(Source(tmp_path, source.context))
 
 

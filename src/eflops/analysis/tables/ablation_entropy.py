@@ -4,7 +4,7 @@ import pandas as pd
 
 from eflops.analysis.entropy import GATE_RATE, TEMPERATURE, entropy_grid, is_clear
 from eflops.analysis.source import Source
-from eflops.analysis.summary import METRIC_LABELS, best, bold, spread
+from eflops.analysis.summary import METRIC_LABELS, best, bold, seeds_and_draws, spread
 from eflops.analysis.table import Table
 
 
@@ -15,12 +15,13 @@ def make(source: Source) -> Table:
         _row(key, group.set_index(TEMPERATURE))
         for key, group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False)
     ]
-    setting = source.runs("ablation_entropy").iloc[0]
+    runs = source.runs("ablation_entropy")
+    setting = runs.iloc[0]
     return Table(
         cells,
         pd.DataFrame(shown),
         "Ablation: entropy and the rate of the gates",
-        f"Mean ± standard deviation over {cells['n'].max()} run seeds of data draw 0; the best temperature of a row is "
+        f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best temperature of a row is "
         "bold, and † marks a paired difference from T = 0 whose 95 % interval leaves 0 out. Weights' rate "
         f"{setting['set_rate']:g}, initial density {setting['set_rho_init']:g}, pruning from "
         f"{setting['set_prune_from']:g} of the rounds.",

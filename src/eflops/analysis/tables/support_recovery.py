@@ -3,7 +3,7 @@
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.summary import best, bold, spread, summarise
+from eflops.analysis.summary import best, bold, seeds_and_draws, spread, summarise
 from eflops.analysis.table import Table
 
 METRIC = "support_recovery"
@@ -19,21 +19,19 @@ def make(source: Source) -> Table:
     labels = source.labels | dict(zip(references["reference"], references["label"], strict=True))
     columns = [*methods, *references["reference"].unique()]
     shown = [_row(ratio, group.set_index("method"), columns, federated) for ratio, group in cells.groupby("ratio")]
-    draws = ", ".join(map(str, sorted(runs["draw"].unique())))
     return Table(
         cells,
         pd.DataFrame(shown).rename(columns=labels),
         "Support recovery over N/d",
-        f"Mean ± standard deviation over {runs['seed'].nunique()} run seeds of data draw {draws}. The best federated "
-        "method of a row whose every run finished is bold. The last columns are one fit each to the pooled, shifted "
-        "training rows of the same draw.",
+        f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
+        "finished is bold. The last columns are one fit each to the pooled, shifted training rows of the same draw.",
     )
 
 
 def _reference_cells(references: pd.DataFrame) -> pd.DataFrame:
-    """References as cells: one fit each, so no spread."""
-    kept = references[["ratio", "reference", METRIC]]
-    return kept.set_axis(["ratio", "method", "mean"], axis="columns").assign(n=1, diverged=0)
+    """References as cells: one fit a data draw, and so a spread only where there are several."""
+    cells = references.groupby(["ratio", "reference"], as_index=False)[METRIC].agg(mean="mean", sd="std", n="size")
+    return cells.rename(columns={"reference": "method"}).assign(diverged=0)
 
 
 def _row(ratio: float, cells: pd.DataFrame, columns: list[str], federated: list[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.summary import best, bold
+from eflops.analysis.summary import best, bold, seeds_and_draws
 from eflops.analysis.table import Table
 
 METRIC = "support_recovery"
@@ -17,14 +17,12 @@ def make(source: Source) -> Table:
     methods = source.order(runs["method"])
     federated = [method for method in methods if method not in source.context["pooled"]]
     shown = [_row(ratio, group.set_index("method"), methods, federated) for ratio, group in cells.groupby("ratio")]
-    draws, seeds = runs["draw"].nunique(), runs["seed"].nunique()
     return Table(
         cells,
         pd.DataFrame(shown).rename(columns=source.labels),
         "Support recovery over N/d and data draws",
-        f"Mean over {draws} data draws of {seeds} run seeds each, none of them the draw of the table support_recovery; "
-        "± the standard deviation between the draws' means; in brackets the standard deviation of run seeds within a "
-        "draw. The best federated method of a row whose every run finished is bold.",
+        f"Mean over {seeds_and_draws(runs)}; ± the standard deviation between the draws' means, and in brackets that "
+        "of run seeds within a draw. The best federated method of a row whose every run finished is bold.",
     )
 
 

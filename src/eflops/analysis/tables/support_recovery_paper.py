@@ -6,7 +6,7 @@ import pandas as pd
 
 from eflops.analysis.paper import read_paper
 from eflops.analysis.source import Source
-from eflops.analysis.summary import spread, summarise
+from eflops.analysis.summary import seeds_and_draws, spread, summarise
 from eflops.analysis.table import Table
 
 METRIC = "support_recovery"
@@ -25,8 +25,8 @@ def make(source: Source) -> Table:
         cells,
         pd.DataFrame(shown),
         "Support recovery over N/d, the paper's and ours",
-        f"Mean ± standard deviation: the paper's 30 run seeds of its own data draw, and our {runs['seed'].nunique()} "
-        "run seeds of data draw 0. The draws differ, which alone moves a number by several hundredths "
+        f"Mean ± standard deviation: the paper's 30 run seeds of its own data draw, and our {seeds_and_draws(runs)}. "
+        "The draws differ, which alone moves a number by several hundredths "
         "(table support_recovery_draws).",
     )
 

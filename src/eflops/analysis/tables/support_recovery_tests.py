@@ -3,6 +3,7 @@
 from eflops.analysis.comparisons import comparison_table
 from eflops.analysis.paired import paired_tests
 from eflops.analysis.source import Source
+from eflops.analysis.summary import seeds_and_draws
 from eflops.analysis.table import Table
 
 REFERENCE = "eflops"
@@ -20,4 +21,5 @@ def make_for(source: Source, metric: str, words: str) -> Table:
     family = f"all comparisons of {words} in this table"
     tests = paired_tests(runs, metric, REFERENCE, others, ["draw", "seed"], family, by=["ratio"])
     title = f"Paired tests of {words} over N/d"
-    return comparison_table(tests, {"ratio": "N/d"}, source, title, "Pairs share data draw 0 and the run seed.")
+    pairs = f"Pairs share the data draw and the run seed: {seeds_and_draws(runs)}."
+    return comparison_table(tests, {"ratio": "N/d"}, source, title, pairs)
