@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
+from eflops.errors import UserError
 from eflops.provenance.due import plain_reasons
+from eflops.provenance.forecast import read_plan
 from eflops.provenance.times import Times, told
 from workflow.conftest import Study
 
@@ -72,6 +74,11 @@ def test_a_mistake_in_the_config_is_passed_on_as_a_sentence(study: Study) -> Non
     assert done.returncode == 1
     assert "did you mean 'features'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_plan_that_cannot_be_read_is_not_taken_for_an_empty_one() -> None:
+    with pytest.raises(UserError, match="cannot read"):
+        read_plan("Job 1: Train eflops\nShell command: python -m eflops train\n", 2)
 
 
 def test_snakemakes_reasons_are_told_in_plain_words() -> None:

@@ -11,8 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.source import IDENTITY
 from eflops.errors import UserError
 
+NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
 FAVOURED = ("mean", "frequency", "difference", "median")
 
 
@@ -40,12 +42,16 @@ class Cell:
 
 
 def key_columns(frame: pd.DataFrame) -> list[str]:
-    """The fewest first columns that tell all rows apart."""
+    """The fewest first columns that tell all rows apart, and whatever else names runs though all rows share it."""
     columns = list(frame.columns)
-    for width in range(1, len(columns)):
-        if not frame.duplicated(columns[:width]).any():
-            return columns[:width]
-    return columns[:-1]
+    enough = (width for width in range(1, len(columns)) if not frame.duplicated(columns[:width]).any())
+    width = next(enough, len(columns) - 1)
+    return [column for place, column in enumerate(columns) if place < width or names_runs(column)]
+
+
+def names_runs(column: str) -> bool:
+    """Whether a column says which runs a row is about."""
+    return column in NAMES or column.startswith("set_")
 
 
 def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> Cell:

@@ -23,6 +23,8 @@ from eflops.provenance.times import Times, told
 
 JOB = re.compile(r"^Job \d+: (?P<title>.+)\nReason: (?P<reason>.*)\nShell command: (?P<command>.*)$", re.MULTILINE)
 
+TITLE = re.compile(r"^Job \d+: ", re.MULTILINE)
+
 
 @dataclass(frozen=True)
 class Due:
@@ -76,7 +78,9 @@ def forecast(arguments: Sequence[str], cores: int | None = None) -> Forecast:
 
 def dry_run(arguments: Sequence[str]) -> str:
     """What Snakemake says it would do."""
-    command = [sys.executable, "-m", "snakemake", "--dry-run", "--printshellcmds", "--nocolor", "--cores", "1"]
+    # The profile hides reasons; naming something else to hide shows them again.
+    shown = ["--dry-run", "--printshellcmds", "--nocolor", "--quiet", "host"]
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *shown]
     done = subprocess.run([*command, *arguments], capture_output=True, text=True)
     if done.returncode:
         last = (done.stderr or done.stdout).strip().splitlines()
@@ -87,6 +91,8 @@ def dry_run(arguments: Sequence[str]) -> str:
 def read_plan(text: str, cores: int) -> Forecast:
     """The forecast that follows from a dry run's text."""
     found = [(match["title"], match["reason"], shlex.split(match["command"])) for match in JOB.finditer(text)]
+    if len(found) != len(TITLE.findall(text)):
+        raise UserError("snakemake's plan has a form that this version cannot read; see: snakemake --dry-run")
     if not found:
         return Forecast((), cores, 0.0, 0)
     results = _results_of(found[0][2])
