@@ -1,5 +1,7 @@
 """Publishing keeps all that is needed, packs the records, and puts every byte under a hash."""
 
+import gzip
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,6 +29,13 @@ def test_what_follows_from_records_or_is_large_is_left_out(small_published: Path
         assert needed in names
 
 
+def test_records_of_searches_and_of_nothing_are_not_published(results: Path, tmp_path: Path) -> None:
+    cell = results / "runs/support_recovery/nd0.64/eflops/base"
+    (results / "runs/some_search").mkdir()
+    shutil.copyfile(cell / "draw0-seed0.json", results / "runs/some_search/draw0-seed0.json")
+    assert publish(results, tmp_path / "out") == 24
+
+
 def test_publishing_twice_gives_the_same_bytes(small_results: Path, small_published: Path, tmp_path: Path) -> None:
     publish(small_results, tmp_path / "again")
     assert (tmp_path / "again" / sums.NAME).read_bytes() == (small_published / sums.NAME).read_bytes()
@@ -51,8 +60,6 @@ def test_an_unfinished_run_is_not_published(results: Path, tmp_path: Path) -> No
 
 
 def test_records_cannot_be_unpacked_outside_their_folder(published: Path) -> None:
-    import gzip
-
     (published / "records.jsonl.gz").write_bytes(gzip.compress(b'{"path":"../../escaped.json","record":{}}\n'))
     with pytest.raises(UserError, match="a record cannot lie at"), opened(published):
         pass

@@ -1,12 +1,15 @@
 """Publishing: what others need to check the results, small enough to be tracked.
 
-Records are packed into one file, data keep only their manifests, and what is gathered from records is left out because
-it follows from them. Everything else is copied, and every byte stands under a hash.
+Records of experiments are packed into one file, those of searches are left out (what a search chose stands in the
+config), data keep only their manifests, and what is gathered from records is left out because it follows from them.
+Everything else is copied, and every byte stands under a hash.
 """
 
 import shutil
 from pathlib import Path
 
+from eflops.config import cells
+from eflops.config.models import Config
 from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
 from eflops.provenance import benchmarks, lines, study, sums
@@ -41,13 +44,25 @@ def _fill(results: Path, out: Path) -> int:
             shutil.copyfile(entry, out / entry.name)
     config = study.read_study(results).config
     further = set((results / GATHERED).glob("*")) - {results / path for path in gathered_files(config)}
-    for path in sorted({*further, *(results / "data").rglob(MANIFEST)}):
+    for path in sorted({*further, *_manifests(config, results)}):
         target = out / path.relative_to(results)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     if (results / lines.NAME).exists():
         shutil.copyfile(lines.RESOURCE, out / lines.TARGETS)
     benchmarks.write(results, out)
-    count = pack(results / RUNS, out / RECORDS)
+    count = pack(results / RUNS, config.experiments, out / RECORDS)
     sums.write(out)
     return count
+
+
+def _manifests(config: Config, results: Path) -> set[Path]:
+    """The manifests of the data that experiments train on."""
+    plans = [cells.plan(config, name) for name in config.experiments]
+    names = {
+        f"{plan.dataset}/{cells.data_label(ratio, draw)}"
+        for plan in plans
+        for ratio in plan.ratios
+        for draw in plan.draws
+    }
+    return {path for name in names if (path := results / "data" / name / MANIFEST).exists()}

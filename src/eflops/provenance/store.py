@@ -8,7 +8,7 @@ import gzip
 import json
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,10 +59,10 @@ def opened(folder: Path) -> Iterator[Store]:
         yield Store(view, folder, published=True)
 
 
-def pack(runs: Path, out: Path) -> int:
-    """Write all records below `runs` to one compressed file, one line each, and say how many there are."""
+def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
+    """Write the records of these experiments to one compressed file, one line each, and say how many there are."""
     lines = []
-    for path in sorted(runs.rglob("*.json")):
+    for path in sorted(path for name in experiments for path in (runs / name).rglob("*.json")):
         entry = {"path": path.relative_to(runs).as_posix(), "record": json.loads(path.read_text(encoding="utf-8"))}
         lines.append(canonical_json(entry) + "\n")
     write_bytes(out, gzip.compress("".join(lines).encode(), mtime=0))
