@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config.yaml", "config", "workflow", "src", "profiles", "resources/golub", "resources/paper")
+PARTS = ("Snakefile", "config.yaml", "config", "workflow", "src", "profiles", "envs", "resources")
 
 MINI = """
 results: results
@@ -63,7 +63,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     for part in PARTS:
         source = ROOT / part
         copy: Callable[..., object] = shutil.copytree if source.is_dir() else shutil.copy2
-        (folder / part).parent.mkdir(parents=True, exist_ok=True)
         copy(source, folder / part)
     (folder / "config.yaml").write_text(MINI)
     study = Study(folder)
