@@ -69,10 +69,7 @@ def write_tables(measured: Any, descriptions: dict[str, str]) -> None:
     write_csv(
         "samples.csv",
         ["sample", "class", "tissue", "lineage", "source"],
-        (
-            [n, *(known(patients[c].iloc[row]) for c in columns)]
-            for n, row in zip(numbers, order, strict=True)
-        ),
+        ([n, *(known(patients[c].iloc[row]) for c in columns)] for n, row in zip(numbers, order, strict=True)),
     )
 
 

@@ -7,9 +7,7 @@ from torch import Tensor
 
 from eflops import gates
 
-phis = st.lists(st.floats(-12, 12), min_size=1, max_size=40).map(
-    lambda x: torch.tensor(x, dtype=torch.float64)
-)
+phis = st.lists(st.floats(-12, 12), min_size=1, max_size=40).map(lambda x: torch.tensor(x, dtype=torch.float64))
 wild = st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=70).map(torch.tensor)
 uniforms = st.floats(0, 1, width=32, exclude_max=True)
 numbers = st.floats(-12, 12).map(lambda x: torch.tensor(x, dtype=torch.float64))
@@ -88,9 +86,7 @@ def test_kl_is_never_negative_and_its_gradient_points_away_from_the_prior(phi, p
 @given(phis, numbers)
 def test_kl_does_not_change_when_open_and_closed_swap(phi, phi0):
     assert torch.allclose(gates.kl(phi, phi0), gates.kl(-phi, -phi0), rtol=1e-9, atol=1e-11)
-    assert torch.allclose(
-        gates.kl_gradient(phi, phi0), -gates.kl_gradient(-phi, -phi0), rtol=1e-8, atol=1e-11
-    )
+    assert torch.allclose(gates.kl_gradient(phi, phi0), -gates.kl_gradient(-phi, -phi0), rtol=1e-8, atol=1e-11)
 
 
 @given(numbers, numbers, st.integers(65, 300))

@@ -39,9 +39,7 @@ def same_bits(left: np.ndarray | None, right: np.ndarray | None) -> bool:
 
 
 def same_scalar(left: float | None, right: float | None) -> bool:
-    return left is right or (
-        left is not None and right is not None and np.array_equal(left, right, equal_nan=True)
-    )
+    return left is right or (left is not None and right is not None and np.array_equal(left, right, equal_nan=True))
 
 
 @given(messages())
