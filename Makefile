@@ -14,7 +14,7 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test lint lock schema tune publish
+.PHONY: help reproduce smoke test lint lock schema tune publish audit
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,7 @@ reproduce: $(VENV)/.installed ## install what is needed and make every table and
 
 smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
+	$(IN_VENV) snakemake smoke --configfile config/smoke.yaml --report results-smoke/report.html
 
 test: lint ## run the linters, the type checker and every test
 	$(IN_VENV) pytest --numprocesses logical --dist loadfile
@@ -41,6 +42,9 @@ tune: $(VENV)/.installed ## run the searches and take their choices over into co
 
 publish: $(VENV)/.installed ## copy the finished results to results/published, with their records and hashes
 	$(IN_VENV) eflops publish
+
+audit: $(VENV)/.installed ## check the published results: every record, table and figure
+	$(IN_VENV) eflops audit results/published
 
 schema: $(VENV)/.installed ## write the config's schema from its models
 	$(IN_VENV) eflops schema

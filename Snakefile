@@ -16,6 +16,7 @@ include: "workflow/rules/tune.smk"
 include: "workflow/rules/references.smk"
 include: "workflow/rules/products.smk"
 include: "workflow/rules/scorecard.smk"
+include: "workflow/rules/provenance.smk"
 
 
 localrules:
@@ -53,6 +54,7 @@ rule all:
         rules.tables.input,
         rules.figures.input,
         rules.scorecard.input,
+        rules.study.output,
 
 
 rule smoke:

@@ -81,13 +81,16 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _imports(path: Path) -> Iterator[str]:
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
     """Every module that a file names in an import, with the packages above it, which run first."""
+    names: list[str] = []
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
-            yield from _with_parents(alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield from _with_parents([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(dict.fromkeys(_with_parents(names)))
 
 
 def _with_parents(names: Iterable[str]) -> Iterator[str]:

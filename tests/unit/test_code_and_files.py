@@ -32,6 +32,7 @@ def fresh_hash(*roots: str) -> str:
     code._source.cache_clear()
     code._tree.cache_clear()
     code._content_hash.cache_clear()
+    code._imports.cache_clear()
     return code.code_hash(*roots)
 
 
