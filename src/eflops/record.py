@@ -97,6 +97,7 @@ class Record(Part):
     result: Result
     result_sha256: str
     circumstances: Circumstances
+    record_sha256: str = Field("", description="hash of all the rest; set when the record is written")
 
 
 def result_hash(result: Result) -> str:
@@ -111,14 +112,22 @@ def key(run: Identity, origin: Origin) -> str:
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically, checked against its schema."""
-    write_json(path, Record.model_validate(record.model_dump()).model_dump(mode="json"))
+    """Write a record atomically, checked against its schema, all of it under a hash."""
+    values = Record.model_validate(record.model_dump()).model_dump(mode="json")
+    write_json(path, {**values, "record_sha256": record_hash(values)})
+
+
+def record_hash(values: dict[str, Any]) -> str:
+    """The sha256 of everything in a record but this hash itself."""
+    rest = {key: value for key, value in values.items() if key != "record_sha256"}
+    return sha256_bytes(canonical_json(rest).encode())
 
 
 def read(path: Path) -> Record:
     """The record of a file, its schema and its own hash checked."""
     try:
-        record = Record.model_validate(read_json(path))
+        values = read_json(path)
+        record = Record.model_validate(values)
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such record; make it with: snakemake --cores 1 {path}") from None
     except (ValidationError, ValueError) as error:
@@ -126,6 +135,8 @@ def read(path: Path) -> Record:
         raise UserError(f"{path}: this is not a valid run record ({first}); make it again.") from None
     if result_hash(record.result) != record.result_sha256:
         raise UserError(f"{path}: the result does not match its own hash; the file was changed after the run.")
+    if record_hash(values) != record.record_sha256:
+        raise UserError(f"{path}: the record does not match its own hash; the file was changed after the run.")
     return record
 
 

@@ -72,6 +72,11 @@ def test_a_run_made_with_another_setting_than_the_config_says(results: Path) -> 
     assert finding.what == "settings.rho_init is 0.6, and the config of support_recovery says 0.5"
 
 
+def test_a_digit_changed_outside_the_result(results: Path) -> None:
+    edit_json(results / RECORD, lambda entry: entry["circumstances"].update(wall_seconds=0.001))
+    assert found(results, "damaged", RECORD)
+
+
 def test_a_record_cut_short(results: Path) -> None:
     path = results / RECORD
     path.write_bytes(path.read_bytes()[:500])
