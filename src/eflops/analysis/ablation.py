@@ -56,6 +56,7 @@ class Ablation:
         """The panel on its own."""
         drawing, axes = plt.subplots(figsize=(3.0, 2.6))
         data = self.draw(axes, source)
+        axes.set_ylabel(f"mean ± sd of {data['n'].max()} run seeds")
         drawing.legend(loc="outside lower center", ncols=2)
         return Figure(drawing, data)
 

@@ -12,7 +12,7 @@ from eflops.analysis.figure import style
 from eflops.analysis.source import Source
 
 # The lowest R2 that is drawn to scale.
-FLOOR = -0.15
+FLOOR = -0.25
 CROSS = "\N{MULTIPLICATION SIGN}"
 
 
@@ -35,10 +35,11 @@ def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
         # An empty line that is not clipped would claim the figure's corner.
         if len(far):
             axes.plot(far[x], [low] * len(far), color=colour, marker=CARETDOWNBASE, linestyle="", clip_on=False)
-    axes.set_ylim(low, high)
     _mark_diverged(axes, data, x)
     keys = [f"{CROSS} diverged / all runs"] if data["diverged"].any() else []
     keys += ["\N{BLACK DOWN-POINTING TRIANGLE} mean below the axis"] if (data["mean"] < FLOOR).any() else []
+    # The keys stand above all lines.
+    axes.set_ylim(low, high + 0.06 * len(keys) * (high - low))
     axes.text(1, 1, "\n".join(keys), transform=axes.transAxes, ha="right", va="top", fontsize=6, color="0.35")
 
 

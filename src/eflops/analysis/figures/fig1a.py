@@ -29,6 +29,8 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     draw_bands(axes, data, source, legend=False)
     # The first rounds of a method may be far worse than no fit; what counts is above.
     axes.set_ylim(*limits(data))
-    axes.set(xlabel="round", ylabel="test $R^2$", title=f"$N/d = {nearest:g}$, mean ± sd of run seeds")
+    axes.set(
+        xlabel="round", ylabel="test $R^2$", title=f"$N/d = {nearest:g}$, mean ± sd of {data['n'].max()} run seeds"
+    )
     data.insert(0, "ratio", nearest)
     return data

@@ -24,5 +24,5 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     """Draw the panel; the plotted numbers."""
     data = summarise(source.runs("support_recovery"), METRIC, ["method", "ratio"])
     draw_points(axes, data, "ratio", source)
-    axes.set(xlabel="$N/d$", ylabel="test $R^2$", title="after tuning, mean ± sd of run seeds")
+    axes.set(xlabel="$N/d$", ylabel="test $R^2$", title=f"after tuning, mean ± sd of {data['n'].max()} run seeds")
     return data

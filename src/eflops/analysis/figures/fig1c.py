@@ -25,8 +25,13 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     runs = source.runs("rates_theta")
     data = draw_rates(axes, runs, "set_rate", source)
     fixed = runs["set_gate_rate"].iloc[0]
-    axes.set(xlabel=r"$\eta_\theta$", title=rf"$\eta_\phi = {fixed:g}$, $N/d = {runs['ratio'].iloc[0]:g}$")
+    axes.set(xlabel=r"$\eta_\theta$", title=rf"$\eta_\phi = {fixed:g}$, {described(runs)}")
     return data
+
+
+def described(runs: pd.DataFrame) -> str:
+    """What the runs of a panel share, and what its bands are."""
+    return f"$N/d = {runs['ratio'].iloc[0]:g}$, ± sd of {runs['seed'].nunique()} seeds"
 
 
 def draw_rates(axes: Axes, runs: pd.DataFrame, rate: str, source: Source) -> pd.DataFrame:

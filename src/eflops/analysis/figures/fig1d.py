@@ -5,7 +5,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.figures.fig1c import draw_rates
+from eflops.analysis.figures.fig1c import described, draw_rates
 from eflops.analysis.points import method_legend
 from eflops.analysis.source import Source
 
@@ -25,5 +25,5 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     runs = source.runs("rates_phi")
     data = draw_rates(axes, runs, "set_gate_rate", source)
     fixed = runs["set_rate"].iloc[0]
-    axes.set(xlabel=r"$\eta_\phi$", title=rf"$\eta_\theta = {fixed:g}$, $N/d = {runs['ratio'].iloc[0]:g}$")
+    axes.set(xlabel=r"$\eta_\phi$", title=rf"$\eta_\theta = {fixed:g}$, {described(runs)}")
     return data

@@ -23,6 +23,7 @@ def make(source: Source) -> Figure:
         data = panel.draw(place, source).rename(columns={panel.column: "value"})
         parts.append(data.assign(setting=panel.column.removeprefix("set_")))
         letter(place, name)
+    axes[0].set_ylabel(f"mean ± sd of {parts[0]['n'].max()} run seeds")
     drawing.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     data = pd.concat(parts, ignore_index=True)
     return Figure(drawing, data[["setting", "value", *data.columns.drop(["setting", "value"])]])
