@@ -116,9 +116,8 @@ def test_layers_add_up_to_the_records(source):
         result = record.read(source.results / "runs" / "mnist" / path).result
         assert part["kept"].sum() == len(result.support)
         assert dict(zip(part["layer"], part["operations"], strict=True)) == result.macs
-        assert dict(zip(part["layer"], part["dead_units"], strict=True)) | result.dead_units == dict(
-            zip(part["layer"], part["dead_units"], strict=True)
-        )
+        hidden = part[part["layer"] != "dense3"]
+        assert dict(zip(hidden["layer"], hidden["dead_units"], strict=True)) == result.dead_units
 
 
 def test_each_way_to_cut_has_a_row_and_shrinking_sends_more_than_cutting_at_once(source):

@@ -25,7 +25,7 @@ def make(source: Source) -> Table:
     shown = [_row(stage, means, methods, source) for stage in STAGES]
     return Table(
         cells,
-        pd.DataFrame([*shown, _total(means, methods, source)]),
+        pd.DataFrame([*shown, _total(cells, methods, source)]),
         "The CNN layer by layer",
         f"Means over {cells['n'].max()} run seeds of one data draw: kept parameters (biases among them) / operations "
         "of one prediction / dead units. A dead unit has no kept weight in or out; it is removed with all it feeds.",
@@ -67,9 +67,10 @@ def _row(stage: Stage, means: pd.Series, methods: list[str], source: Source) -> 
     return row
 
 
-def _total(means: pd.Series, methods: list[str], source: Source) -> dict[str, str]:
+def _total(cells: pd.DataFrame, methods: list[str], source: Source) -> dict[str, str]:
     full, _ = count(STAGES, np.ones(STAGES[-1].stop, bool))
     row = {"layer": "all", "dense": f"{STAGES[-1].stop} / {sum(full.values())} / {sum(s.units for s in STAGES)} units"}
+    totals = cells.groupby(["metric", "method"])["mean"].sum()
     for method in methods:
-        row[source.labels[method]] = " / ".join(f"{means[metric, method].sum():.0f}" for metric in METRICS)
+        row[source.labels[method]] = " / ".join(f"{totals[metric, method]:.0f}" for metric in METRICS)
     return row
