@@ -51,6 +51,15 @@ class Figure:
     drawing: matplotlib.figure.Figure
     data: pd.DataFrame
 
+    def __post_init__(self) -> None:
+        """Lay the axes out once and round where they stand: the solver's last digits change from run to run."""
+        self.drawing.draw_without_rendering()
+        places = [(axes, axes.get_position(original=True).bounds) for axes in self.drawing.axes]
+        self.drawing.set_layout_engine("none")
+        for axes, bounds in places:
+            left, bottom, width, height = (round(number, 4) for number in bounds)
+            axes.set_position((left, bottom, width, height))
+
     @property
     def data_hash(self) -> str:
         """The hash of the plotted numbers, which every picture carries in its metadata."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from eflops.errors import UserError
+from eflops.files import write_bytes
 
 PUBLISHED = "results/published"
 
@@ -22,7 +23,10 @@ def side(name: str, published: str = PUBLISHED) -> Iterator[Path]:
     archive = _archive(name, published)
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         with tarfile.open(fileobj=io.BytesIO(archive)) as members:
-            members.extractall(temporary, filter="data")
+            for member in members:
+                content = members.extractfile(member)
+                if content is not None:
+                    write_bytes(Path(temporary) / member.name, content.read())
         yield Path(temporary) / published
 
 
