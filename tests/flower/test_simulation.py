@@ -160,7 +160,7 @@ def test_the_train_command_runs_on_flower_and_leaves_no_process_behind(trained: 
     assert "trained 2 of 2 runs" in done.stdout
     for run in RUNS:
         assert record.read(tmp_path / run.path).result == record.read(cell.folder / run.path).result
-    assert not list(marked(mark))
+    assert not psutil.wait_procs(list(marked(mark)), timeout=60)[1]
 
 
 def marked(mark: dict[str, str]) -> Iterator[psutil.Process]:

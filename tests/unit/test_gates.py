@@ -212,13 +212,14 @@ def test_a_density_of_five_percent_means_twenty_percent_active_gates():
     assert gates.expected_active(phi).tolist() == pytest.approx([20.4] * 3, abs=0.05)
 
 
-def test_the_slope_of_activity_is_its_derivative():
-    phi = torch.linspace(-8, 8, 65, dtype=torch.float64)
-    p, slope = gates.active_with_slope(phi)
-    step = 1e-5
-    difference = (gates.active_probability(phi + step) - gates.active_probability(phi - step)) / (2 * step)
-    assert torch.equal(p, gates.active_probability(phi))
-    assert worst(slope, difference) < 1e-9
+@pytest.mark.parametrize("rho", [0.05, 0.26, 0.5, 0.8, 0.95])
+def test_the_polynomials_follow_the_gradient_of_the_kl(rho):
+    phi0 = log(rho) - log(1 - rho)
+    phi = torch.linspace(-8, 8, 777, dtype=torch.float64)
+    q = torch.sigmoid(phi).numpy()
+    tilt, level = (np.polyval(coefficients, 2 * q - 1) for coefficients in gates.entropy_polynomials(phi0))
+    expected = gates.kl_gradient(phi, torch.tensor(phi0, dtype=torch.float64)).numpy()
+    assert np.abs(q * (1 - q) * (phi.numpy() * tilt + level) - expected).max() < 1e-5
 
 
 def test_exact_recovery_inverts_the_mean_gate():
@@ -258,7 +259,7 @@ def everything(phi: torch.Tensor, uniform: torch.Tensor) -> list[torch.Tensor]:
         noise,
         gates.sample(phi, noise),
         *gates.sample_with_slope(phi, noise),
-        *gates.active_with_slope(phi),
+        gates.active_probability(phi),
         gates.expected_active(phi),
         gates.deterministic(phi, "median"),
         gates.deterministic(phi, "louizos"),

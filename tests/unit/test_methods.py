@@ -168,15 +168,6 @@ def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> Non
     assert new["multiplier"].item() == 2.0
 
 
-def test_the_multiplier_rises_while_too_many_gates_are_active_and_restarts_at_zero() -> None:
-    settings = RunSettings([GatedSettings(multiplier_rate=0.64), GatedSettings(multiplier_rate=1.28)])
-    method = Method(Task(Linear(64), 32, settings))
-    lam = torch.tensor([0.5, 0.5])
-    active = torch.full((2, 64), 0.75)
-    assert method._ascend(lam, active, settings).tolist() == pytest.approx([0.5 + 0.01 * 16, 0.5 + 0.02 * 16])
-    assert method._ascend(lam, active / 3, settings).tolist() == [0.0, 0.0]
-
-
 def test_gates_off_the_support_travel_as_their_average() -> None:
     method = Method(Task(Linear(4), 1, RunSettings([GatedSettings(prune_from=0.0)])))
     theta, z = torch.zeros(1, 64), torch.zeros(1, 64)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,17 +14,31 @@ from eflops.models.base import Layer
 def top(magnitude: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) -> Tensor:
     """The mask [runs, width] of the `keep` largest magnitudes of each run, at least `floor` of every layer among them.
 
-    The padding behind the last layer is never kept.
+    Of equal magnitudes the first are kept. The padding behind the last layer is never kept.
     """
-    size = layers[-1].stop
-    ranked = magnitude.detach().clone()
-    ranked[:, size:] = -1
+    ranked = magnitude.numpy()[:, : layers[-1].stop]
     if floor > 0:
+        ranked = ranked.copy()
         for layer in layers:
             share = ranked[:, layer.start : layer.stop]
-            share.scatter_(1, share.topk(math.ceil(floor * share.shape[1]), sorted=False).indices, torch.inf)
-    chosen = ranked.topk(min(keep, size), sorted=False).indices
-    return torch.zeros_like(ranked, dtype=torch.bool).scatter_(1, chosen, True)
+            share[_largest(share, math.ceil(floor * share.shape[1]))] = np.inf
+    mask = torch.zeros_like(magnitude, dtype=torch.bool)
+    mask.numpy()[:, : layers[-1].stop] = _largest(ranked, keep)
+    return mask
+
+
+def _largest(values: np.ndarray, keep: int) -> np.ndarray:
+    """The mask of the `keep` largest values of each row; what is not a number counts as largest."""
+    size = values.shape[1]
+    if keep >= size:
+        return np.ones_like(values, dtype=bool)
+    smallest = np.partition(values, size - keep, axis=1)[:, size - keep, None]
+    mask = ~(values < smallest)
+    for row in np.flatnonzero(mask.sum(1) > keep):
+        equal = ~(values[row] > smallest[row])
+        spare = np.flatnonzero(mask[row] & equal)
+        mask[row, spare[keep - mask[row].sum() :]] = False
+    return mask
 
 
 class CutSchedule:

@@ -5,16 +5,19 @@ the multiplier of the constraint sum_j P(z_j != 0) <= rho |theta|.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from eflops import gates
+from eflops.config.settings import GatedSettings
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
 from eflops.methods.cut import CutSchedule, top
-from eflops.methods.settings import RunSettings, column, scaled
+from eflops.methods.gated import GatedSteps
+from eflops.methods.settings import RunSettings
 from eflops.noise import normal, uniform
 
 SMALLEST_GATE = 1e-6
@@ -42,25 +45,19 @@ class Method:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
-        settings, limit = work.settings, work.settings.phi_limit
-        theta, lam = received.values.clone(), _present(received.multiplier).clone()
-        phi = self._recover(_present(received.gates))
-        temperatures = _temperatures(settings, work.round)
-        temperature = column(temperatures)
-        entropy_slope = gates.KlGradient(self._prior(work, theta)) if max(temperatures) > 0 else None
-        count = work.batches.steps * settings.samples
-        noise = uniform(work.seeds, "gates", (work.round, work.client), count, theta.shape[1])
-        for step in range(work.batches.steps):
-            draws = noise[step * settings.samples : (step + 1) * settings.samples]
-            theta_slope, phi_slope = self._slopes(theta, phi, draws, work, step)
-            active, active_slope = gates.active_with_slope(phi)
-            phi_slope.addcmul_(active_slope, lam[:, None])
-            if entropy_slope is not None:
-                phi_slope.add_(scaled(entropy_slope(phi), temperature))
-            theta.sub_(scaled(theta_slope, settings.rate))
-            phi.sub_(scaled(phi_slope, settings.gate_rate)).clamp_(-limit, limit)
-            lam = self._ascend(lam, active, settings)
-        return self._message(theta, gates.mean_gate(phi), lam, work.round, settings.sparse_upload)
+        settings, rows, samples = work.settings, work.batches, work.settings.samples
+        values, lam = received.values.clone(), _present(received.multiplier).clone()
+        local = GatedSteps(values, self._recover(_present(received.gates)), lam, self.task, settings)
+        polynomials, entropy_slope = self._entropy(work, values)
+        noise = uniform(work.seeds, "gates", (work.round, work.client), rows.steps * samples, values.shape[1])
+        draws = gates.logistic_noise(noise).split(samples)
+        for step in range(rows.steps):
+            for draw in draws[step]:
+                z, z_slope = gates.sample_with_slope(local.phi, draw)
+                slope = self.task.model.gradient(local.theta * z, work.data, chosen_rows(rows, step))
+                local.add(clipped(slope, settings.clip), z, z_slope, samples)
+            local.step(polynomials, None if entropy_slope is None else entropy_slope(local.phi))
+        return self._message(local.theta, gates.mean_gate(local.phi), local.lam, work.round, settings.sparse_upload)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
@@ -82,18 +79,6 @@ class Method:
         """theta~ times the noise-free gate."""
         return state["theta"] * gates.deterministic(self._recover(state["gates"]), self.settings.gate)
 
-    def _slopes(self, theta: Tensor, phi: Tensor, draws: Tensor, work: Work, step: int) -> tuple[Tensor, Tensor]:
-        """The gradient of the loss by (theta~, phi), the mean over R samples of the gates."""
-        sums: tuple[Tensor, Tensor] | None = None
-        for draw in draws:
-            z, z_slope = gates.sample_with_slope(phi, gates.logistic_noise(draw))
-            slope = self.task.model.gradient(theta * z, work.data, chosen_rows(work.batches, step))
-            slope = clipped(slope, work.settings.clip)
-            parts = z.mul_(slope), z_slope.mul_(slope).mul_(theta)
-            sums = parts if sums is None else (sums[0].add_(parts[0]), sums[1].add_(parts[1]))
-        assert sums is not None
-        return sums if len(draws) == 1 else (sums[0].div_(len(draws)), sums[1].div_(len(draws)))
-
     def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
         """The top m of |theta~ z| with their gates; the other weights are dropped, their gates become their average."""
         keep = self.schedule.keep(round_) if cut else None
@@ -113,35 +98,38 @@ class Method:
         """sum_j P(z_j != 0) - rho |theta|, [runs]."""
         return active[:, : self.task.size].sum(1) - self.task.target
 
-    def _ascend(self, lam: Tensor, active: Tensor, settings: RunSettings) -> Tensor:
-        excess = self._constraint(active)
-        step = scaled(excess[:, None].clone(), settings.multiplier_rate / self.task.size)
-        raised = lam + step[:, 0]
-        return torch.where(excess <= 0, torch.zeros_like(lam), raised)
-
     def _restart(self, lam: Tensor, active: Tensor) -> Tensor:
         return torch.where(self._constraint(active) <= 0, torch.zeros_like(lam), lam)
 
     def _first_phi(self, seeds: Sequence[int], settings: RunSettings, width: int) -> Tensor:
         spread = [0.1 * normal(seed, "first gates", width) for seed in seeds]
-        return torch.stack([centre + part for centre, part in zip(_centres(settings), spread, strict=True)])
+        return torch.stack([centre + part for centre, part in zip(settings.each(_centre), spread, strict=True)])
 
-    def _prior(self, work: Work, like: Tensor) -> Tensor:
-        """phi_init of the prior; every client can make it by itself, so that it is never sent."""
-        if work.settings.prior == "init":
-            return self._first_phi(work.seeds, work.settings, like.shape[1])
-        return torch.as_tensor(column(_centres(work.settings)), dtype=like.dtype)
+    def _entropy(self, work: Work, like: Tensor) -> tuple[np.ndarray, Callable[[Tensor], Tensor] | None]:
+        """T times the slope of the KL to the prior: as polynomials where phi_init is one number, else as a function.
+
+        Every client can make phi_init by itself, so that it is never sent.
+        """
+        settings = work.settings
+        if settings.prior == "init" and any(settings.values("temperature")):
+            slope = gates.KlGradient(self._first_phi(work.seeds, settings, like.shape[1]))
+            temperatures = settings.each(lambda run: _temperature(run, work.round))
+            weight = torch.tensor(temperatures, dtype=like.dtype)[:, None]
+            return np.zeros((len(like), 2, 8), np.float32), lambda phi: slope(phi).mul_(weight)
+        polynomials = settings.each(
+            lambda run: (_temperature(run, work.round) * gates.entropy_polynomials(_centre(run))).astype(np.float32)
+        )
+        return np.array(polynomials), None
 
 
-def _centres(settings: RunSettings) -> list[float]:
-    """logit(rho_init) of each run."""
-    return [math.log(rho) - math.log1p(-rho) for rho in settings.values("rho_init")]
+def _centre(run: GatedSettings) -> float:
+    """logit(rho_init)."""
+    return math.log(run.rho_init) - math.log1p(-run.rho_init)
 
 
-def _temperatures(settings: RunSettings, round_: int) -> list[float]:
-    """T of each run in a round."""
-    both = zip(settings.values("temperature"), settings.values("temperature_decay"), strict=True)
-    return [temperature * decay**round_ for temperature, decay in both]
+def _temperature(run: GatedSettings, round_: int) -> float:
+    """T in a round."""
+    return run.temperature * run.temperature_decay**round_
 
 
 def _present(part: Tensor | None) -> Tensor:

@@ -1,6 +1,7 @@
 """The settings of runs that train side by side: shared, or a column where they differ."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import torch
@@ -30,7 +31,13 @@ class RunSettings:
 
     def values(self, name: str) -> list[Any]:
         """The setting of each run."""
-        return [getattr(run, name) for run in self.runs]
+        return self.each(attrgetter(name))
+
+    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+        """`function` of each run's settings, computed once where all runs share them."""
+        if self._alike:
+            return [function(self.runs[0])] * len(self.runs)
+        return [function(run) for run in self.runs]
 
     def of(self, rows: Sequence[int]) -> "RunSettings":
         """The settings of some of the runs."""

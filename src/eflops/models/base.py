@@ -1,6 +1,7 @@
 """What the engines and methods need of a model: pure functions of flat parameters with a leading axis of runs."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +23,11 @@ class Rows:
 
     x: Tensor
     y: Tensor
+
+    @cached_property
+    def columns(self) -> Tensor:
+        """x' laid out anew: a product with it is more than twice as fast as one with a transposed view."""
+        return self.x.T.contiguous()
 
     def __len__(self) -> int:
         return self.x.shape[0]

@@ -25,12 +25,8 @@ def pad(values: Tensor) -> Tensor:
 def product(rows: Tensor, matrix: Tensor) -> Tensor:
     """rows [R, K] times matrix [K, N], bit for bit the same for a row whatever R is."""
     count = rows.shape[0]
-    if count == BLOCK:
-        return rows @ matrix
-    result = rows.new_empty(-(-count // BLOCK) * BLOCK, matrix.shape[1])
-    for start in range(0, count, BLOCK):
-        block = rows[start : start + BLOCK]
-        if len(block) < BLOCK:
-            block = torch.cat([block, rows.new_zeros(BLOCK - len(block), rows.shape[1])])
-        torch.mm(block, matrix, out=result[start : start + BLOCK])
-    return result[:count]
+    if count > BLOCK:
+        return torch.cat([product(block, matrix) for block in rows.split(BLOCK)])
+    if count < BLOCK:
+        rows = torch.cat([rows, rows.new_zeros(BLOCK - count, rows.shape[1])])
+    return torch.mm(rows, matrix)[:count]

@@ -27,7 +27,7 @@ class Linear:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """2/n X'(X theta - y); a run's mini-batch is a mask on the residuals, so that all runs share one product."""
-        residual = product(theta, data.x.T).sub_(data.y)
+        residual = product(theta, data.columns).sub_(data.y)
         if chosen is None:
             residual.mul_(2 / len(data))
         else:
@@ -37,7 +37,7 @@ class Linear:
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Mean squared error and R2."""
-        error = product(theta, data.x.T).sub_(data.y).double().square_().mean(1)
+        error = product(theta, data.columns).sub_(data.y).double().square_().mean(1)
         spread = data.y.double().var(correction=0)
         return {"mse": error, "r2": 1 - error / spread}
 

@@ -29,7 +29,7 @@ class Softmax:
     def logits(self, theta: Tensor, data: Rows) -> Tensor:
         """The logits [runs, classes, rows]."""
         weights = theta[:, : self.size].reshape(-1, self.features)
-        return product(weights, data.x.T).view(-1, self.classes, len(data))
+        return product(weights, data.columns).view(-1, self.classes, len(data))
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """(softmax - one-hot)' x / n; a run's mini-batch is a mask on the rows."""
