@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from eflops.errors import UserError
 from eflops.files import canonical_json, read_json, sha256_bytes, write_json
 
-PACKAGES = ("torch", "numpy", "scipy", "snakemake", "flwr")
+PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
 
 
 class Part(BaseModel):
@@ -82,6 +82,7 @@ class Circumstances(Part):
     machine: dict[str, str | int]
     wall_seconds: float
     cpu_seconds: float
+    evaluation_seconds: float = Field(description="CPU seconds of those that went into test metrics")
     peak_memory_mb: float
     runs_in_batch: int
     channel: dict[str, int] = Field({}, description="payload bytes that Flower carried, on a real federation")

@@ -124,6 +124,7 @@ def train_block(
     spent = {
         "wall_seconds": round(time.perf_counter() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
+        "evaluation_seconds": round(tally.evaluation_seconds, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
         "channel": dict(transport.channel),

@@ -40,6 +40,7 @@ def run_row(path: str, entry: record.Record) -> dict[str, Any]:
         "dense_macs": sum(result.dense_macs.values()),
         **{f"set_{name}": value for name, value in entry.origin.settings.items()},
         "cpu_seconds": entry.circumstances.cpu_seconds / entry.circumstances.runs_in_batch,
+        "evaluation_seconds": entry.circumstances.evaluation_seconds / entry.circumstances.runs_in_batch,
         "record": path,
         "result_sha256": entry.result_sha256,
     }

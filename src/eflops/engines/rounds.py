@@ -4,6 +4,7 @@ An engine is a `Transport`: it takes the server's message to the clients and bri
 """
 
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -84,6 +85,7 @@ class Tally:
     traffic: dict[str, dict[str, int]] = field(default_factory=dict)
     diverged: dict[int, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
+    evaluation_seconds: float = 0.0
 
 
 Progress = Callable[[str, int, int, float], None]
@@ -139,11 +141,13 @@ class Server:
         return theta * support, support
 
     def _evaluate(self, phase: Phase, state: State, round_: int, tally: Tally) -> None:
+        start = time.process_time()
         theta, support = self._judged(phase.method.effective(state))
         metrics = self.task.model.measure(theta, self.bench.test)
         if self.bench.truth is not None:
             found = support[:, torch.from_numpy(self.bench.truth)]
             metrics["support_recovery"] = found.double().mean(1)
+        tally.evaluation_seconds += time.process_time() - start
         tally.curve.append(metrics)
         tally.marks.append((phase.name, round_ + 1))
         total = self.task.settings.rounds + self.task.settings.tune_rounds

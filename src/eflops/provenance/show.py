@@ -89,6 +89,6 @@ def _circumstances(record: Record) -> dict[str, Any]:
         "machine": ", ".join(f"{name} {value}" for name, value in spent.machine.items()),
         "versions": ", ".join(f"{name} {value}" for name, value in spent.versions.items()),
         "wall seconds": f"{spent.wall_seconds:g} for {spent.runs_in_batch} runs side by side",
-        "CPU seconds": spent.cpu_seconds,
+        "CPU seconds": f"{spent.cpu_seconds:g}, of which {spent.evaluation_seconds:g} to evaluate",
         "peak memory": f"{spent.peak_memory_mb:g} MB",
     }
