@@ -18,6 +18,6 @@ CASES = {
     "three_quarters": Case("from three quarters", ">"),
     "floor": Case("from the first, with a floor in every layer", "s"),
     "shrinking": Case("shrinking step by step", "o"),
-    "lean": Case("shrinking fast, with a floor", "*"),
+    "lean": Case("shrinking fast, floor, 12 steps", "*"),
     "end": Case("at the end", "D"),
 }
