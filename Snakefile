@@ -55,6 +55,7 @@ rule all:
         rules.figures.input,
         rules.scorecard.input,
         rules.study.output,
+        product_records(),
 
 
 rule smoke:

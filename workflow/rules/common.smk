@@ -36,6 +36,12 @@ CONTEXT = json.dumps(
 )
 
 
+onstart:
+    # Snakemake 9 starts a timer for each job that ends while others wait, and each timer goes through all waiting jobs
+    # once a second from then on: minutes of CPU in a full run. Without the rate limiter there are no timers.
+    workflow.scheduler.job_rate_limiter = None
+
+
 wildcard_constraints:
     dataset=r"[a-z]\w*",
     experiment=r"[a-z]\w*",
