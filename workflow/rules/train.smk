@@ -23,8 +23,8 @@ for plan in PLANS.values():
             conda:
                 "../../envs/eflops.yaml"
             resources:
-                mem_mb=1000,
-                runtime=30,
+                mem_mb=NEEDS.memory("train/{experiment}"),
+                runtime=NEEDS.minutes("train/{experiment}"),
             params:
                 results=lambda wildcards: RESULTS,
                 job=cell_job,
