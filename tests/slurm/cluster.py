@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "sinfo")
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "scontrol", "sinfo")
 PATHS = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin", "/sbin"))
-PATIENCE = 60
+PATIENCE = 120
 
 CONFIG = """\
 ClusterName=test
@@ -56,14 +56,21 @@ class Cluster:
     def __init__(self, folder: Path, cpus: int = 2, memory: int = 8000) -> None:
         self.folder = folder
         self.host = socket.gethostname().split(".")[0]
-        self.environment = {**os.environ, "PATH": PATHS, "SLURM_CONF": str(folder / "slurm.conf")}
+        paths = f"{folder / 'bin'}{os.pathsep}{PATHS}"
+        self.environment = {**os.environ, "PATH": paths, "SLURM_CONF": str(folder / "slurm.conf")}
         self.running: dict[str, subprocess.Popen[bytes]] = {}
-        for name in ("state", "spool"):
+        for name in ("state", "spool", "bin"):
             (folder / name).mkdir(parents=True)
         folder.chmod(0o755)
         controller, node = _free_ports(2)
         values = {"host": self.host, "user": _user(), "folder": folder, "controller": controller, "node": node}
         (folder / "slurm.conf").write_text(CONFIG.format(**values, cpus=cpus, memory=memory))
+        # Snakemake's plugin hides all variables of Slurm from the steps of a job, also where Slurm's config lies.
+        wrapper = folder / "bin" / "srun"
+        wrapper.write_text(
+            f"#!/bin/sh\nSLURM_CONF='{folder}/slurm.conf' exec {shutil.which('srun', path=PATHS)} \"$@\"\n"
+        )
+        wrapper.chmod(0o755)
         (folder / "munge.key").write_bytes(secrets.token_bytes(1024))
         (folder / "munge.key").chmod(0o600)
 
