@@ -19,6 +19,7 @@ include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/provenance.smk"
 
 
+# On a cluster these run where Snakemake does: they are light, and nodes may not reach the net.
 localrules:
     all,
     tables,
@@ -26,6 +27,15 @@ localrules:
     scorecard,
     smoke,
     tune,
+    fetch,
+    gather,
+    gather_supports,
+    gather_references,
+    rank,
+    table,
+    figure,
+    judge,
+    study,
 
 
 rule tables:
@@ -55,6 +65,7 @@ rule all:
         rules.figures.input,
         rules.scorecard.input,
         rules.study.output,
+        product_records(),
 
 
 rule smoke:

@@ -146,6 +146,17 @@ def test_a_record_path_and_its_run_are_inverse() -> None:
     assert cells.Run.parse(f"results/runs/main/nd0.64/eflops/{run.path}") == run
 
 
+def test_the_jobs_of_a_cell_share_its_runs_out_and_are_one_by_default() -> None:
+    plan = cells.plan(check(SOUND), "main")
+    assert list(plan.parts(None)) == list(plan.parts(len(plan.seeds))) == [("", plan.runs)]
+    parts = dict(plan.parts(2))
+    assert [(name, [run.seed for run in runs]) for name, runs in parts.items()] == [
+        ("_seeds0to1", [0, 1]),
+        ("_seeds2to2", [2]),
+    ]
+    assert sorted(run.path for runs in parts.values() for run in runs) == sorted(run.path for run in plan.runs)
+
+
 def test_merging_lays_mappings_over_each_other_and_replaces_lists() -> None:
     assert merge({"a": {"b": 1, "c": [1]}}, {"a": {"c": [2]}}) == {"a": {"b": 1, "c": [2]}}
 

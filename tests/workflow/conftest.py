@@ -45,9 +45,9 @@ class Study:
         return output
 
     def would_train(self) -> set[str]:
-        """The cells that would be trained now, as "method ratio"."""
+        """The cells that would be trained now, as "method ratio", or "method ratio, seeds" for parts of one."""
         output = self.snakemake("--dry-run", "all")
-        return {f"{method} {ratio}" for method, ratio in re.findall(r"Train (\w+) on \w+ (\S+)", output)}
+        return {f"{method} {ratio}" for method, ratio in re.findall(r"Train (\w+) on \w+ (.+)", output)}
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a piece of a file that must be there."""

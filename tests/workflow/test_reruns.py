@@ -88,5 +88,21 @@ def test_a_removed_record_is_trained_again_to_the_same_bits(study: Study) -> Non
     before = record(study, "eflops", 1)
     path = "results/runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json"
     (study.folder / path).unlink()
+    assert study.would_train() == {"eflops nd0.64"}
     study.snakemake(path)
     assert record(study, "eflops", 1)["result_sha256"] == before["result_sha256"]
+    (study.folder / path).unlink()
+    study.snakemake("all")
+    assert record(study, "eflops", 1)["result_sha256"] == before["result_sha256"]
+    assert "Nothing to be done" in study.snakemake("all")
+
+
+def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> None:
+    before = {seed: record(study, "eflops", seed)["result_sha256"] for seed in (0, 1)}
+    study.edit("config.yaml", "results: results\n", "results: results\nseeds_per_job: 1\n")
+    assert study.would_train() == set()
+    shutil.rmtree(study.folder / "results/runs/support_recovery/nd0.64/eflops")
+    assert study.would_train() == {"eflops nd0.64, seeds 0to0", "eflops nd0.64, seeds 1to1"}
+    study.snakemake("all")
+    assert {seed: record(study, "eflops", seed)["result_sha256"] for seed in (0, 1)} == before
+    assert record(study, "eflops", 1)["circumstances"]["runs_in_batch"] == 1

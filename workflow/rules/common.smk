@@ -3,6 +3,7 @@ import json
 import os
 import shlex
 import sys
+from pathlib import Path
 
 # Rules and jobs use this checkout's own sources; methods and data sets of the user's own lie beside the Snakefile.
 SOURCES = [workflow.basedir, f"{workflow.basedir}/src"]
@@ -15,6 +16,7 @@ from eflops.config import cells
 from eflops.config.load import check
 from eflops.config.mistakes import ConfigError
 from eflops.data.idx import FILES as IDX_FILES
+from eflops.provenance import requests
 
 try:
     STUDY = check(config)
@@ -25,6 +27,8 @@ RESULTS = STUDY.results
 PLANS = {plan.name: plan for plan in cells.plans(STUDY)}
 PRODUCTS = {product.name: product for product in products(STUDY)}
 SEARCH_OF = {search.dataset: name for name, search in STUDY.searches.items()}
+# What jobs ask a cluster for.
+NEEDS = requests.read(Path(workflow.basedir) / requests.TABLE)
 REFERENCES = ("best_subset", "lasso")
 
 # What tables and figures must know of the config: how methods are called, and which train on pooled data.
@@ -34,6 +38,12 @@ CONTEXT = json.dumps(
         "pooled": [name for name, entry in STUDY.methods.items() if entry.pooled],
     }
 )
+
+
+onstart:
+    # Snakemake 9 starts a timer for each job that ends while others wait, and each timer goes through all waiting jobs
+    # once a second from then on: minutes of CPU in a full run. Without the rate limiter there are no timers.
+    workflow.scheduler.job_rate_limiter = None
 
 
 wildcard_constraints:

@@ -36,8 +36,8 @@ rule data:
     conda:
         "../../envs/eflops.yaml"
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=NEEDS.memory("data/{dataset}"),
+        runtime=NEEDS.minutes("data/{dataset}"),
     params:
         settings=data_settings,
         raw=raw_folder,

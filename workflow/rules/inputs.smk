@@ -55,13 +55,23 @@ def cell_code(wildcards):
 
 def plan_records(wildcards):
     """The records of all cells of an experiment."""
-    plan = PLANS[wildcards.experiment]
+    return records_of(PLANS[wildcards.experiment])
+
+
+def records_of(plan):
+    """The records of all cells of a plan."""
     return [
         f"{RESULTS}/runs/{plan.name}/{ratio}/{method}/{run.path}"
         for ratio in plan.ratios
         for method in plan.methods
         for run in plan.runs
     ]
+
+
+def product_records():
+    """The records behind all tables and figures: one that is gone is trained again although nothing else is due."""
+    names = dict.fromkeys(name for product in PRODUCTS.values() for name in product.experiments)
+    return [path for name in names for path in records_of(PLANS[name])]
 
 
 def searched_settings(wildcards):

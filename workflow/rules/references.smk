@@ -17,8 +17,8 @@ rule references:
     conda:
         "../../envs/eflops.yaml"
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=NEEDS.memory("references/{dataset}"),
+        runtime=NEEDS.minutes("references/{dataset}"),
     params:
         folder=subpath(input.manifest, parent=True),
         code=code_hash("eflops.analysis.references"),

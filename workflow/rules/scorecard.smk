@@ -1,6 +1,4 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has.
-from pathlib import Path
-
 from eflops.analysis.scorecard.needs import judges, needs
 
 TARGETS = "resources/paper/targets.yaml"

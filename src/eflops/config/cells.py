@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -53,6 +53,15 @@ class Plan:
     def runs(self) -> list[Run]:
         """Every run of one cell."""
         return [Run(*parts) for parts in itertools.product(self.variants, self.draws, self.seeds)]
+
+    def parts(self, seeds: int | None) -> Iterator[tuple[str, list[Run]]]:
+        """The runs that each job of a cell trains, all or those of so many seeds, with the suffix of its name."""
+        if seeds is None or seeds >= len(self.seeds):
+            yield "", self.runs
+            return
+        for start in range(0, len(self.seeds), seeds):
+            part = replace(self, seeds=self.seeds[start : start + seeds])
+            yield f"_seeds{part.seeds[0]}to{part.seeds[-1]}", part.runs
 
     def as_json(self) -> dict[str, Any]:
         """The plan as JSON values."""

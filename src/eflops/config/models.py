@@ -141,6 +141,9 @@ class Config(Strict):
     results: str = Field("results", description="folder that everything generated goes to")
     engine: Literal["batched", "flower"] = "batched"
     block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
+    seeds_per_job: Count | None = Field(
+        None, description="seeds of a cell that one job trains; fewer spread a cell over nodes; all by default"
+    )
     mnist_folder: str | None = Field(None, description="folder with the MNIST files, asked before any download")
     datasets: dict[Name, AnyDataset]
     methods: dict[Name, Method]

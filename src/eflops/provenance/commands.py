@@ -62,6 +62,11 @@ def add(commands: Any) -> None:
     forecast.add_argument("--json", action="store_true", help="as JSON")
     forecast.set_defaults(run=_forecast)
 
+    requests = commands.add_parser("requests", help="note what past jobs took, for what jobs ask a cluster for")
+    requests.add_argument("results", type=Path, nargs="?", default=RESULTS)
+    requests.add_argument("--out", type=Path, default=Path("workflow/resources.csv"))
+    requests.set_defaults(run=_requests)
+
     crate = commands.add_parser("crate", help="pack the results as a Workflow Run RO-Crate")
     crate.add_argument("out", type=Path, help="a new folder")
     crate.add_argument("--results", type=Path, default=RESULTS)
@@ -150,6 +155,13 @@ def _forecast(parsed: argparse.Namespace) -> None:
     files = ["--configfile", *parsed.configfile] if parsed.configfile else []
     found = forecast([*files, "--", *parsed.targets], parsed.cores)
     print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
+
+
+def _requests(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.requests import measure
+
+    count = measure(parsed.results, parsed.out)
+    print(f"Noted what {count} kinds of jobs took at most in {parsed.out}.")
 
 
 def _crate(parsed: argparse.Namespace) -> None:
