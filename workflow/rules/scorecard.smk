@@ -1,6 +1,7 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has.
 from pathlib import Path
 
+from eflops.analysis.catalogue import whole
 from eflops.analysis.scorecard.needs import judges, needs
 
 TARGETS = "resources/paper/targets.yaml"
@@ -8,6 +9,7 @@ SCORECARD = {
     "experiments": [name for name in needs(Path(TARGETS), "EXPERIMENTS") if name in STUDY.experiments],
     "tables": [name for name in needs(Path(TARGETS), "TABLES") if name in PRODUCTS],
 }
+SUMMARISED = whole.summary_sources({path for product in PRODUCTS.values() for path in product.files})
 
 
 rule judge:
@@ -23,7 +25,8 @@ rule judge:
             f"{RESULTS}/scorecard.html",
             caption="../report/scorecard.rst",
             category="Scorecard",
-            labels={"what": "Every number and claim of the paper, judged"},
+            subcategory="Tables",
+            labels={"what": "Every number and claim of the paper, judged", "file": "scorecard"},
         ),
     log:
         f"{RESULTS}/logs/scorecard.log",
@@ -45,3 +48,27 @@ rule judge:
     shell:
         "python -m eflops scorecard --results {params.results} --targets {input.targets:q} --context {params.context:q}"
         " --experiments {params.experiments} --tables {params.tables} --out {output:q} > {log:q} 2>&1"
+
+
+rule conclude:
+    input:
+        expand(f"{RESULTS}/{{path}}", path=SUMMARISED),
+    output:
+        f"{RESULTS}/{whole.SUMMARY}",
+    log:
+        f"{RESULTS}/logs/summary.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/summary.tsv"
+    conda:
+        "../../envs/eflops.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        results=lambda wildcards: RESULTS,
+        sources=" ".join(SUMMARISED),
+        code=code_hash("eflops.analysis.closing"),
+    message:
+        "Sum up what was found"
+    shell:
+        "python -m eflops conclude {params.sources} --results {params.results} --out {output:q} > {log:q} 2>&1"
