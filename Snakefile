@@ -19,8 +19,14 @@ include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/provenance.smk"
 
 
+# The first page of the report is the closing summary of the run.
+report: os.path.abspath(f"{RESULTS}/{whole.SUMMARY}")
+
+
 localrules:
     all,
+    shown,
+    write_report,
     tables,
     figures,
     scorecard,
@@ -48,13 +54,23 @@ rule tune:
         [f"{RESULTS}/tuning/{dataset}.json" for dataset in SEARCH_OF],
 
 
-rule all:
-    default_target: True
+rule shown:
     input:
         rules.tables.input,
         rules.figures.input,
         rules.scorecard.input,
+        rules.conclude.output,
         rules.study.output,
+
+
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.shown.input,
+        rules.write_report.output,
 
 
 rule smoke:

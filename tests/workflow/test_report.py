@@ -10,7 +10,7 @@ pytestmark = pytest.mark.workflow
 def test_the_report_holds_tables_and_figures_with_their_captions(study: Study) -> None:
     study.snakemake("all", "--report", "report.html")
     page = (study.folder / "report.html").read_text()
-    for part in ("fig1a.svg", "support_recovery.md", "scorecard.html", "Synthetic regression"):
+    for part in ("fig1a.svg", "support_recovery.html", "scorecard.html", "Synthetic regression"):
         assert part in page
 
 
