@@ -21,10 +21,11 @@ help: ## list the targets
 
 reproduce: $(VENV)/.installed ## install what is needed and make every table and figure (CORES=all)
 	$(IN_VENV) snakemake --cores $(CORES) all
+	@$(IN_VENV) eflops summary
 
 smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
-	$(IN_VENV) snakemake smoke --configfile config/smoke.yaml --report results-smoke/report.html
+	@$(IN_VENV) eflops summary results-smoke
 
 test: lint ## run the linters, the type checker and every test
 	$(IN_VENV) pytest --numprocesses logical --dist loadfile
