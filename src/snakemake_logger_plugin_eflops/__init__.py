@@ -60,7 +60,7 @@ class LogHandler(LogHandlerBase):
 
     def _text(self, record: LogRecord) -> str | None:
         """Our words; empty to say nothing, None to leave it to Snakemake."""
-        event = getattr(record, "event", None)
+        event: Any = getattr(record, "event", None)
         tell = {
             LogEvent.RESOURCES_INFO: self._resources,
             LogEvent.RUN_INFO: self._run,

@@ -75,7 +75,7 @@ class Clock:
         return sum(took for took, _ in self.pairs) / before if before else 1.0
 
     def _mean(self, rule: str) -> float | None:
-        """The seconds of a rule's job: as in this run, as before at this run's pace, or as any job of this run."""
+        """The seconds of a rule's job: as in this run, as before at this run's pace, or as any job."""
         taken = self.now_taken.get(rule)
         if taken:
             return sum(taken) / len(taken)
@@ -83,5 +83,5 @@ class Clock:
         alike = [seconds for name, seconds in self.past.items() if f"{name}/".startswith(f"{folder}/")]
         if alike:
             return self.pace * sum(alike) / len(alike)
-        all_taken = [seconds for each in self.now_taken.values() for seconds in each]
-        return sum(all_taken) / len(all_taken) if all_taken else None
+        known = [seconds for each in self.now_taken.values() for seconds in each] or list(self.past.values())
+        return sum(known) / len(known) if known else None

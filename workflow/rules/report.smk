@@ -16,8 +16,8 @@ rule write_report:
         mem_mb=1000,
         runtime=5,
     params:
-        # As merged from all config files and overrides of this very call, so that the report is of the same workflow.
-        config=json.dumps(config, sort_keys=True),
+        # As merged from all config files and overrides of this very call, in its order, which names variants' folders.
+        config=json.dumps(config),
         code=code_hash("eflops.report"),
     message:
         "Write the report"

@@ -10,7 +10,8 @@ from eflops.analysis.figure import style
 from eflops.analysis.source import Source
 
 # How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
-LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "...."))
+# No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.
+LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "xx"))
 
 
 def draw_bars(axes: Axes, data: pd.DataFrame, parts: Mapping[str, str], source: Source, bottom: float = 0.0) -> None:
