@@ -104,5 +104,5 @@ def product_title(wildcards):
 
 
 def product_labels(wildcards):
-    """How the report lists a table or figure."""
-    return {"what": product_title(wildcards), "file": wildcards.name}
+    """How the report lists a table or figure; of a second label with two values it would make a switch."""
+    return {"what": product_title(wildcards)}

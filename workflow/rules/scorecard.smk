@@ -26,7 +26,7 @@ rule judge:
             caption="../report/scorecard.rst",
             category="Scorecard",
             subcategory="Tables",
-            labels={"what": "Every number and claim of the paper, judged", "file": "scorecard"},
+            labels={"what": "Every number and claim of the paper, judged"},
         ),
     log:
         f"{RESULTS}/logs/scorecard.log",

@@ -50,7 +50,7 @@ def finish(axes: Axes, methods: Sequence[str], parts: Sequence[str], source: Sou
     axes.tick_params(axis="x", length=0, labelsize=6.5)
     if len(parts) > 1:
         looks = [Patch(facecolor="0.3", alpha=LOOKS[i][0], hatch=LOOKS[i][1], edgecolor="w") for i in range(len(parts))]
-        axes.legend(looks, parts)
+        axes.legend(looks, parts, loc="upper right")
 
 
 def _bar(axes: Axes, x: float, height: float, bottom: float, width: float, method: str, look: int) -> None:
