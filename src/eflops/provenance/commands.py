@@ -129,7 +129,8 @@ def _publish(parsed: argparse.Namespace) -> None:
     from eflops.provenance.publish import publish
 
     count = publish(parsed.results, parsed.out)
-    print(f"Published {count} records with their tables and figures in {parsed.out}.")
+    size = sum(path.stat().st_size for path in parsed.out.rglob("*") if path.is_file())
+    print(f"Published {count} records with their tables and figures in {parsed.out} ({size / 1e6:.1f} MB).")
 
 
 def _diff(parsed: argparse.Namespace) -> None:
