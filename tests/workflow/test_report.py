@@ -74,7 +74,7 @@ def browser(tmp_path: Path) -> Iterator[Browser]:
 
 MENU = "[...document.querySelectorAll('#app ul li a')]"
 ROWS = "[...document.querySelectorAll('#app table tbody tr')]"
-IMAGE = "document.querySelector('#app .overflow-auto img')"
+IMAGE = "document.querySelector('#app .grow.overflow-auto img')"
 
 
 def click(browser: Browser, words: str) -> None:
