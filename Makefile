@@ -41,8 +41,10 @@ tune: $(VENV)/.installed ## run the searches and take their choices over into co
 	$(IN_VENV) snakemake --cores $(CORES) tune
 	$(IN_VENV) eflops adopt results/tuning/*.json
 
-publish: $(VENV)/.installed ## copy the finished results to results/published, with their records and hashes
+publish: $(VENV)/.installed ## copy the finished results to results/published, audit them, renew the README
 	$(IN_VENV) eflops publish
+	$(IN_VENV) eflops audit results/published
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python docs/refresh.py README.md
 
 audit: $(VENV)/.installed ## check the published results: every record, table and figure
 	$(IN_VENV) eflops audit results/published

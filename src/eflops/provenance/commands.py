@@ -62,6 +62,11 @@ def add(commands: Any) -> None:
     forecast.add_argument("--json", action="store_true", help="as JSON")
     forecast.set_defaults(run=_forecast)
 
+    times = commands.add_parser("times", help="say how long a whole run takes, by the benchmarks of one that was made")
+    times.add_argument("results", type=Path, nargs="?", default=RESULTS)
+    times.add_argument("--cores", type=int, nargs="+", default=[2, 12])
+    times.set_defaults(run=_times)
+
     crate = commands.add_parser("crate", help="pack the results as a Workflow Run RO-Crate")
     crate.add_argument("out", type=Path, help="a new folder")
     crate.add_argument("--results", type=Path, default=RESULTS)
@@ -151,6 +156,12 @@ def _forecast(parsed: argparse.Namespace) -> None:
     files = ["--configfile", *parsed.configfile] if parsed.configfile else []
     found = forecast([*files, "--", *parsed.targets], parsed.cores)
     print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
+
+
+def _times(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.times import whole_run
+
+    print(whole_run(parsed.results, parsed.cores))
 
 
 def _crate(parsed: argparse.Namespace) -> None:
