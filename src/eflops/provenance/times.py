@@ -15,14 +15,14 @@ STAGES = {
     "gather": 3,
     "gather-references": 3,
     "scorecard": 5,
-    "summary": 6,
+    "conclude": 6,
     "report": 7,
 }
 PRODUCTS = 4
 PUBLISHED = Path("results/published")
 # Where the benchmarks of a command lie, if not under its own name.
-FOLDERS = {"table": "tables", "figure": "figures", "gather-references": "gather"}
-COMMANDS = {folder: command for command, folder in FOLDERS.items() if command in ("table", "figure")}
+FOLDERS = {"table": "tables", "figure": "figures", "gather-references": "gather", "conclude": "summary"}
+COMMANDS = {"tables": "table", "figures": "figure", "summary": "conclude"}
 
 
 class Times:
@@ -64,9 +64,7 @@ def whole_run(folder: Path, cores: Iterable[int]) -> str:
     forecast = Times(folder)
     times = ", ".join(f"about {told(forecast.together(jobs, each))} on {each} cores" for each in cores)
     work = sum(seconds for _, seconds in jobs)
-    return (
-        f"A full run has {len(jobs)} jobs of {told(work)} in all: {times}, by what each job took in the published run."
-    )
+    return f"A full run has {len(jobs)} jobs of {told(work)} in all: {times}, by what each took in the published run."
 
 
 def told(seconds: float | None) -> str:
