@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console(?P<limit> \d+)?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-PART = re.compile(r"^<!-- \$ (?P<command>.+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"^<!-- \$ (?P<command>[^\n]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 WIDTH = 160
 
 
