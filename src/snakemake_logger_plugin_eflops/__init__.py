@@ -94,7 +94,7 @@ class LogHandler(LogHandlerBase):
         self.clock.started(said["jobid"], said["rule_name"], path.removesuffix(".tsv"), now)
         self.begun += 1
         words = said["rule_msg"] or f"{said['rule_name']} is complete"
-        time_left = "" if left is None else f", about {_told(left)} left"
+        time_left = "" if left is None else f", about {_about(left)} left"
         width = len(str(self.total))
         return f"[{self.begun:{width}}/{self.total}] {time.strftime('%H:%M')}{time_left}: {words}"
 
@@ -138,6 +138,13 @@ def _past(results: Path) -> dict[str, float]:
     from eflops.provenance.times import Times
 
     return Times(results).seconds
+
+
+def _about(seconds: float) -> str:
+    """A time as exact as a guess can be."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _told(seconds: float) -> str:

@@ -87,7 +87,7 @@ def test_a_run_is_told_in_a_line_a_job(tmp_path: Path, capsys: pytest.CaptureFix
     first, second, third, last = capsys.readouterr().err.splitlines()
     assert first == "2 jobs on 1 core."
     assert second.startswith("[1/2] ")
-    assert second.endswith(", about 3 min 0 s left: Figure fig1a")
+    assert second.endswith(", about 3 min left: Figure fig1a")
     assert third.startswith("[2/2] ")
     assert third.endswith(" left: Figure fig1b")
     assert last.startswith("All 2 jobs done in ")

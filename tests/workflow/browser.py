@@ -23,6 +23,9 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 
+# How many frames are painted, at some 60 a second, before something counts as never to be seen.
+LOOKS = 1200
+
 
 class Browser:
     """One page; `requests` holds the address of everything it asked for."""
@@ -93,13 +96,17 @@ class Browser:
     def wait(self, expression: str, frame: str | None = None) -> None:
         """Wait until an expression holds, which the browser looks at before each frame that it paints."""
         told = f"""new Promise((done, fail) => {{ let looks = 0; const look = () => ({expression}) ? done(true)
-            : ++looks > 1200 ? fail(new Error("never true")) : requestAnimationFrame(look); look(); }})"""
+            : ++looks > {LOOKS} ? fail(new Error("never true")) : requestAnimationFrame(look); look(); }})"""
         assert self.evaluate(told, frame), expression
 
-    def frames(self) -> list[str]:
-        """The frames inside the page."""
-        tree = self.command("Page.getFrameTree")["frameTree"]
-        return [child["frame"]["id"] for child in tree.get("childFrames", [])]
+    def frame(self) -> str:
+        """The frame inside the page, once it has begun to show what it was given."""
+        for _ in range(LOOKS):
+            inside = self.command("Page.getFrameTree")["frameTree"].get("childFrames", [])
+            if inside and inside[0]["frame"]["url"].startswith("data:"):
+                return str(inside[0]["frame"]["id"])
+            self.evaluate("new Promise(requestAnimationFrame)")
+        raise AssertionError("there is no frame")
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
