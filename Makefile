@@ -21,10 +21,11 @@ help: ## list the targets
 
 reproduce: $(VENV)/.installed ## install what is needed and make every table and figure (CORES=all)
 	$(IN_VENV) snakemake --cores $(CORES) all
+	@$(IN_VENV) eflops summary
 
 smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
-	$(IN_VENV) snakemake smoke --configfile config/smoke.yaml --report results-smoke/report.html
+	@$(IN_VENV) eflops summary results-smoke
 
 test: lint ## run the linters, the type checker and every test
 	$(IN_VENV) pytest --numprocesses logical --dist loadfile
@@ -40,8 +41,10 @@ tune: $(VENV)/.installed ## run the searches and take their choices over into co
 	$(IN_VENV) snakemake --cores $(CORES) tune
 	$(IN_VENV) eflops adopt results/tuning/*.json
 
-publish: $(VENV)/.installed ## copy the finished results to results/published, with their records and hashes
+publish: $(VENV)/.installed ## copy the finished results to results/published, audit them, renew the README
 	$(IN_VENV) eflops publish
+	$(IN_VENV) eflops audit results/published
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python docs/refresh.py README.md
 
 audit: $(VENV)/.installed ## check the published results: every record, table and figure
 	$(IN_VENV) eflops audit results/published

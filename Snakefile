@@ -19,9 +19,15 @@ include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/provenance.smk"
 
 
+# The first page of the report is the closing summary of the run.
+report: os.path.abspath(f"{RESULTS}/{whole.SUMMARY}")
+
+
 # On a cluster these run where Snakemake does: they are light, and nodes may not reach the net.
 localrules:
     all,
+    shown,
+    write_report,
     tables,
     figures,
     scorecard,
@@ -35,6 +41,7 @@ localrules:
     table,
     figure,
     judge,
+    conclude,
     study,
 
 
@@ -58,14 +65,24 @@ rule tune:
         [f"{RESULTS}/tuning/{dataset}.json" for dataset in SEARCH_OF],
 
 
-rule all:
-    default_target: True
+rule shown:
     input:
         rules.tables.input,
         rules.figures.input,
         rules.scorecard.input,
+        rules.conclude.output,
         rules.study.output,
         product_records(),
+
+
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.shown.input,
+        rules.write_report.output,
 
 
 rule smoke:

@@ -1,7 +1,8 @@
 """Run the commands that a page shows and put their real output below them: python docs/refresh.py docs/provenance.md
 
 A block that starts with ```console holds lines "$ command"; a number after the word says how many lines of output are
-kept. Long lines are cut.
+kept. Long lines are cut. What stands between <!-- $ command --> and <!-- end --> is the command's whole output, as a
+part of the page.
 """
 
 import re
@@ -10,12 +11,13 @@ import sys
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console(?P<limit> \d+)?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"^<!-- \$ (?P<command>[^\n]+) -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
 WIDTH = 160
 
 
 def refreshed(page: str) -> str:
     """The page with the output of every command as it is now."""
-    return BLOCK.sub(_block, page)
+    return PART.sub(_part, BLOCK.sub(_block, page))
 
 
 def _block(match: re.Match[str]) -> str:
@@ -31,6 +33,14 @@ def _output(command: str, limit: int) -> str:
     kept = [line if len(line) <= WIDTH else f"{line[:WIDTH]} ..." for line in lines[:limit]]
     more = [f"... ({len(lines) - limit} more lines)"] if len(lines) > limit else []
     return "".join(f"{line}\n" for line in [*kept, *more])
+
+
+def _part(match: re.Match[str]) -> str:
+    command = match["command"]
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{command}: {done.stderr.strip()}")
+    return f"<!-- $ {command} -->\n{done.stdout.strip()}\n<!-- end -->"
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from eflops.analysis import products, references, supports
+from eflops.analysis import closing, products, references, supports
 from eflops.analysis.catalogue import products as planned_products
+from eflops.analysis.catalogue.whole import SCORECARD, SUMMARY, summary_sources
 from eflops.analysis.gather import gather
 from eflops.analysis.scorecard import make as scorecard
 from eflops.config import cells
@@ -48,11 +49,13 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
         _make_data(config, plan, results)
         _train(config, plan, results)
         _gather(plan, results)
-    for product in planned_products(config):
+    # What is drawn from the scorecard comes after all tables, which the scorecard reads.
+    for product in sorted(planned_products(config), key=lambda product: SCORECARD in product.inputs):
         for path in product.inputs:
             _make_input(config, path, results)
         products.make(product.name, results, context(config), [results / path for path in product.files])
-    _judge(config, results)
+    made = {path for product in planned_products(config) for path in product.files}
+    closing.write(results, frozenset(summary_sources(made)), results / SUMMARY)
     study.write(raw, results / study.NAME)
 
 
@@ -81,12 +84,13 @@ def _gather(plan: cells.Plan, results: Path) -> None:
 
 
 def _make_input(config: Config, path: str, results: Path) -> None:
-    """A gathered file that some tables read besides."""
+    """A file that some tables and figures read besides."""
+    if path == SCORECARD:
+        return _judge(config, results)
     experiment, kind, _ = Path(path).name.split(".")
     plan = cells.plan(config, experiment)
     if kind == "supports":
-        supports.gather(plan.as_json(), results / "runs" / experiment, results / path)
-        return
+        return supports.gather(plan.as_json(), results / "runs" / experiment, results / path)
     made = []
     for ratio in plan.ratios:
         for draw in plan.draws:

@@ -80,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         product.add_argument("--out", type=Path, nargs="+", required=True)
         product.set_defaults(run=_product)
 
+    report = commands.add_parser("report", help="write Snakemake's report (a job of the workflow)")
+    report.add_argument("target")
+    report.add_argument("--config", type=json.loads, required=True)
+    report.add_argument("--out", type=Path, required=True)
+    report.set_defaults(run=_report)
+
     for module in COMMAND_MODULES:
         if importlib.util.find_spec(module):
             importlib.import_module(module).add(commands)
@@ -141,3 +147,9 @@ def _product(parsed: argparse.Namespace) -> None:
     from eflops.analysis.products import make
 
     make(parsed.name, parsed.results, parsed.context, parsed.out)
+
+
+def _report(parsed: argparse.Namespace) -> int:
+    from eflops.report import make
+
+    return make(parsed.target, parsed.config, parsed.out)

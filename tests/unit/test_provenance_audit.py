@@ -113,7 +113,7 @@ def test_a_digit_changed_in_a_table(results: Path) -> None:
     assert "mean: 1." in finding.what
 
 
-@pytest.mark.parametrize("suffix", ["md", "tex"])
+@pytest.mark.parametrize("suffix", ["md", "tex", "html"])
 def test_a_digit_changed_in_a_tables_other_forms(results: Path, suffix: str) -> None:
     place = f"tables/support_recovery.{suffix}"
     edit(results / place, "0.64", "0.65")
@@ -175,6 +175,12 @@ def test_a_digit_changed_in_a_reference_fit(results: Path) -> None:
     assert "the records give 0.99" in finding.what
     edit_json(results / path, lambda entry: entry.update(data_sha256="0" * 64))
     assert "it was fitted to other data" in found(results, "different", path)[0].what
+
+
+def test_a_number_changed_in_the_closing_summary(results: Path) -> None:
+    edit(results / "summary.md", "Of its 58 numbers", "Of its 57 numbers")
+    (finding,) = found(results, "different", "summary.md")
+    assert "Of its 57 numbers" in finding.what
 
 
 def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:

@@ -63,3 +63,11 @@ def test_records_cannot_be_unpacked_outside_their_folder(published: Path) -> Non
     (published / "records.jsonl.gz").write_bytes(gzip.compress(b'{"path":"../../escaped.json","record":{}}\n'))
     with pytest.raises(UserError, match="a record cannot lie at"), opened(published):
         pass
+
+
+def test_too_much_to_track_is_refused_and_leaves_the_old(small_results: Path, published: Path) -> None:
+    before = sums.read(published)
+    with pytest.raises(UserError, match=r"more than 0.05 MB; the largest files are figures/fig_scorecard.png"):
+        publish(small_results, published, most_bytes=50_000)
+    assert sums.read(published) == before
+    assert not list(published.parent.glob(".*.part"))

@@ -41,7 +41,7 @@ def test_a_comment_or_docstring_trains_nothing(study: Study) -> None:
 
 
 def test_a_figures_caption_trains_nothing(study: Study) -> None:
-    caption = study.folder / "workflow/report/figure.rst"
+    caption = study.folder / "workflow/report/product.rst"
     caption.write_text("Another caption.\n")
     assert study.would_train() == set()
 

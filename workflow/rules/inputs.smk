@@ -108,6 +108,11 @@ def product_code(wildcards):
     return code_hash("eflops.analysis.products", PRODUCTS[wildcards.name].module)
 
 
+def product_title(wildcards):
+    """What a table or figure shows, for its caption in the report."""
+    return PRODUCTS[wildcards.name].title
+
+
 def product_labels(wildcards):
-    """How the report names a table or figure."""
-    return {"what": PRODUCTS[wildcards.name].title}
+    """How the report lists a table or figure; of a second label with two values it would make a switch."""
+    return {"what": product_title(wildcards)}

@@ -6,13 +6,15 @@ rule table:
         product_sources,
     output:
         csv=f"{RESULTS}/tables/{{name}}.csv",
-        markdown=report(
-            f"{RESULTS}/tables/{{name}}.md",
-            caption="../report/table.rst",
+        markdown=f"{RESULTS}/tables/{{name}}.md",
+        latex=f"{RESULTS}/tables/{{name}}.tex",
+        html=report(
+            f"{RESULTS}/tables/{{name}}.html",
+            caption="../report/product.rst",
             category=lambda wildcards: PRODUCTS[wildcards.name].category,
+            subcategory="Tables",
             labels=product_labels,
         ),
-        latex=f"{RESULTS}/tables/{{name}}.tex",
     log:
         f"{RESULTS}/logs/tables/{{name}}.log",
     benchmark:
@@ -25,6 +27,7 @@ rule table:
     params:
         results=lambda wildcards: RESULTS,
         context=CONTEXT,
+        title=product_title,
         code=product_code,
     message:
         "Table {wildcards.name}"
@@ -39,8 +42,9 @@ rule figure:
     output:
         svg=report(
             f"{RESULTS}/figures/{{name}}.svg",
-            caption="../report/figure.rst",
+            caption="../report/product.rst",
             category=lambda wildcards: PRODUCTS[wildcards.name].category,
+            subcategory="Figures",
             labels=product_labels,
         ),
         pdf=f"{RESULTS}/figures/{{name}}.pdf",
@@ -58,6 +62,7 @@ rule figure:
     params:
         results=lambda wildcards: RESULTS,
         context=CONTEXT,
+        title=product_title,
         code=product_code,
     message:
         "Figure {wildcards.name}"

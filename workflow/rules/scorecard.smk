@@ -1,4 +1,5 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has.
+from eflops.analysis.catalogue import whole
 from eflops.analysis.scorecard.needs import judges, needs
 
 TARGETS = "resources/paper/targets.yaml"
@@ -6,6 +7,7 @@ SCORECARD = {
     "experiments": [name for name in needs(Path(TARGETS), "EXPERIMENTS") if name in STUDY.experiments],
     "tables": [name for name in needs(Path(TARGETS), "TABLES") if name in PRODUCTS],
 }
+SUMMARISED = whole.summary_sources({path for product in PRODUCTS.values() for path in product.files})
 
 
 rule judge:
@@ -21,6 +23,7 @@ rule judge:
             f"{RESULTS}/scorecard.html",
             caption="../report/scorecard.rst",
             category="Scorecard",
+            subcategory="Tables",
             labels={"what": "Every number and claim of the paper, judged"},
         ),
     log:
@@ -43,3 +46,27 @@ rule judge:
     shell:
         "python -m eflops scorecard --results {params.results} --targets {input.targets:q} --context {params.context:q}"
         " --experiments {params.experiments} --tables {params.tables} --out {output:q} > {log:q} 2>&1"
+
+
+rule conclude:
+    input:
+        expand(f"{RESULTS}/{{path}}", path=SUMMARISED),
+    output:
+        f"{RESULTS}/{whole.SUMMARY}",
+    log:
+        f"{RESULTS}/logs/summary.log",
+    benchmark:
+        f"{RESULTS}/benchmarks/summary.tsv"
+    conda:
+        "../../envs/eflops.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        results=lambda wildcards: RESULTS,
+        sources=" ".join(SUMMARISED),
+        code=code_hash("eflops.analysis.closing"),
+    message:
+        "Sum up what was found"
+    shell:
+        "python -m eflops conclude {params.sources} --results {params.results} --out {output:q} > {log:q} 2>&1"

@@ -12,8 +12,8 @@ from eflops.analysis.source import Source
 from eflops.analysis.summary import METRIC_LABELS, best, bold, seeds_and_draws, spread, summarise_all
 from eflops.analysis.table import Table
 
-# Dark and light, so that the two are told apart without colour as well.
-STYLES = {"support_recovery": ("#D55E00", "o"), "r2": ("#56B4E9", "s")}
+# Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
+STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ LARGEST = 90.0
 def draw_accuracy(curve: Axes, final: Axes, source: Source, experiment: str, title: str) -> pd.DataFrame:
     """Draw both parts side by side on one scale; the plotted numbers, those of the discs in phase `final`."""
     lines = band(source.curves(experiment), METRIC)
-    draw_bands(curve, lines, source, legend=False)
+    draw_bands(curve, lines, source)
     discs = distribution(source.runs(experiment))
     _draw_discs(final, discs, source)
     lowest = min(float((lines["mean"] - lines["sd"].fillna(0)).min()), float(discs["value"].min()))

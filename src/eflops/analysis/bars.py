@@ -10,7 +10,8 @@ from eflops.analysis.figure import style
 from eflops.analysis.source import Source
 
 # How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
-LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "...."))
+# No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.
+LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "xx"))
 
 
 def draw_bars(axes: Axes, data: pd.DataFrame, parts: Mapping[str, str], source: Source, bottom: float = 0.0) -> None:
@@ -49,7 +50,7 @@ def finish(axes: Axes, methods: Sequence[str], parts: Sequence[str], source: Sou
     axes.tick_params(axis="x", length=0, labelsize=6.5)
     if len(parts) > 1:
         looks = [Patch(facecolor="0.3", alpha=LOOKS[i][0], hatch=LOOKS[i][1], edgecolor="w") for i in range(len(parts))]
-        axes.legend(looks, parts)
+        axes.legend(looks, parts, loc="upper right")
 
 
 def _bar(axes: Axes, x: float, height: float, bottom: float, width: float, method: str, look: int) -> None:

@@ -42,6 +42,16 @@ def add(commands: Any) -> None:
 
     scorecard.add(commands)
 
+    conclude = commands.add_parser("conclude", help="write the closing summary (a job of the workflow)")
+    conclude.add_argument("sources", nargs="+", help="what counts, as paths below the results")
+    conclude.add_argument("--results", type=Path, required=True)
+    conclude.add_argument("--out", type=Path, required=True)
+    conclude.set_defaults(run=_conclude)
+
+    summary = commands.add_parser("summary", help="say what a run found, and where its results are")
+    summary.add_argument("results", type=Path, nargs="?", default=Path("results"))
+    summary.set_defaults(run=_summary)
+
 
 def _references(parsed: argparse.Namespace) -> None:
     from eflops.analysis.references import make
@@ -76,3 +86,15 @@ def _adopt(parsed: argparse.Namespace) -> None:
         for kept in (path, path.with_suffix(".csv")):
             write_bytes(parsed.keep / kept.name, kept.read_bytes())
         print(f"{parsed.config}: took over the choice of {path}")
+
+
+def _conclude(parsed: argparse.Namespace) -> None:
+    from eflops.analysis.closing import write
+
+    write(parsed.results, frozenset(parsed.sources), parsed.out)
+
+
+def _summary(parsed: argparse.Namespace) -> None:
+    from eflops.analysis.whereabouts import told
+
+    print(told(parsed.results))

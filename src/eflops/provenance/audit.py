@@ -23,6 +23,7 @@ from eflops.provenance.checks.records import (
 )
 from eflops.provenance.checks.references import check_references
 from eflops.provenance.checks.scorecard import check_scorecard
+from eflops.provenance.checks.summary import check_summary
 from eflops.provenance.findings import Finding, summary
 from eflops.provenance.lines import judged_experiments
 from eflops.provenance.recompute import gathered_files, regathered
@@ -88,6 +89,7 @@ def _audit_store(store: Store, config: Config, report: Report, pictures: bool) -
     report.findings += check_references(store, config)
     report.findings += check_layout(store, config)
     report.findings += check_code(records)
+    report.findings += check_summary(store, config)
     report.findings += _check_made(store, config, _whole(records, misplaced, config), report, pictures)
 
 

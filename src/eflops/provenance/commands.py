@@ -67,6 +67,11 @@ def add(commands: Any) -> None:
     requests.add_argument("--out", type=Path, default=Path("workflow/resources.csv"))
     requests.set_defaults(run=_requests)
 
+    times = commands.add_parser("times", help="say how long a whole run takes, by the benchmarks of one that was made")
+    times.add_argument("results", type=Path, nargs="?", default=RESULTS)
+    times.add_argument("--cores", type=int, nargs="+", default=[2, 12])
+    times.set_defaults(run=_times)
+
     crate = commands.add_parser("crate", help="pack the results as a Workflow Run RO-Crate")
     crate.add_argument("out", type=Path, help="a new folder")
     crate.add_argument("--results", type=Path, default=RESULTS)
@@ -134,7 +139,8 @@ def _publish(parsed: argparse.Namespace) -> None:
     from eflops.provenance.publish import publish
 
     count = publish(parsed.results, parsed.out)
-    print(f"Published {count} records with their tables and figures in {parsed.out}.")
+    size = sum(path.stat().st_size for path in parsed.out.rglob("*") if path.is_file())
+    print(f"Published {count} records with their tables and figures in {parsed.out} ({size / 1e6:.1f} MB).")
 
 
 def _diff(parsed: argparse.Namespace) -> None:
@@ -162,6 +168,12 @@ def _requests(parsed: argparse.Namespace) -> None:
 
     count = measure(parsed.results, parsed.out)
     print(f"Noted what {count} kinds of jobs took at most in {parsed.out}.")
+
+
+def _times(parsed: argparse.Namespace) -> None:
+    from eflops.provenance.times import whole_run
+
+    print(whole_run(parsed.results, parsed.cores))
 
 
 def _crate(parsed: argparse.Namespace) -> None:

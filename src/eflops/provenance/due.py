@@ -22,6 +22,12 @@ from eflops.provenance.checks.records import differences
 PARAMS = re.compile(r"before: (?P<before>.*?) now: (?P<now>.*)$")
 CODE = re.compile(r"[0-9a-f]{16}")
 LITERAL = re.compile(r"'((?:[^'\\]|\\.)*)'|([^\s,']+)")
+ROOTS = {
+    "scorecard": "eflops.analysis.scorecard.make",
+    "conclude": "eflops.analysis.closing",
+    "report": "eflops.report",
+    "study": "eflops.provenance.study",
+}
 MISSING, INPUTS = "Missing output files: ", "Input files updated by another job: "
 
 
@@ -127,8 +133,8 @@ def _roots(command: str, words: Sequence[str]) -> Iterator[str]:
         yield from ("eflops.analysis.products", f"eflops.analysis.{command}s.{words[words.index(command) + 1]}")
     elif command == "data":
         yield from ("eflops.data", data_module(json.loads(_option(words, "--settings"))["kind"]))
-    elif command == "scorecard":
-        yield "eflops.analysis.scorecard.make"
+    elif command in ROOTS:
+        yield ROOTS[command]
     else:
         yield f"eflops.analysis.{command.replace('gather-', '')}"
 

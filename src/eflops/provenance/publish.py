@@ -2,7 +2,8 @@
 
 Records of experiments are packed into one file, those of searches are left out (what a search chose stands in the
 config), data keep only their manifests, and what is gathered from records is left out because it follows from them.
-Everything else is copied, and every byte stands under a hash.
+The report is left out too: it is mostly scripts, and shows the same tables and figures. Everything else is copied, and
+every byte stands under a hash.
 """
 
 import shutil
@@ -16,11 +17,16 @@ from eflops.provenance import benchmarks, lines, study, sums
 from eflops.provenance.recompute import GATHERED, gathered_files
 from eflops.provenance.store import RECORDS, RUNS, pack
 
-LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", benchmarks.FOLDER}
+LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", benchmarks.FOLDER, "report.html"}
+# What a repository can track without becoming a burden to clone.
+MOST_BYTES = 20_000_000
 
 
-def publish(results: Path, out: Path) -> int:
-    """Copy what is to be tracked of `results` to `out`, replacing what was there; how many records it holds."""
+def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES) -> int:
+    """Copy what is to be tracked of `results` to `out`, replacing what was there; how many records it holds.
+
+    Where that would be more than `most_bytes`, nothing is replaced.
+    """
     if not (results / study.NAME).exists():
         raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
     if out.exists() and any(out.iterdir()) and not (out / sums.NAME).exists():
@@ -29,6 +35,9 @@ def publish(results: Path, out: Path) -> int:
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir(parents=True)
     count = _fill(results, unfinished)
+    if obstacle := _too_large(unfinished, most_bytes):
+        shutil.rmtree(unfinished)
+        raise UserError(f"{out}: nothing was published, because {obstacle}")
     shutil.rmtree(out, ignore_errors=True)
     unfinished.rename(out)
     return count
@@ -54,6 +63,17 @@ def _fill(results: Path, out: Path) -> int:
     count = pack(results / RUNS, config.experiments, out / RECORDS)
     sums.write(out)
     return count
+
+
+def _too_large(folder: Path, most_bytes: int) -> str:
+    """Why a folder is too large to be tracked, in words; nothing where it is not."""
+    sizes = {path: (folder / path).stat().st_size for path in sums.files(folder)}
+    total = sum(sizes.values())
+    if total <= most_bytes:
+        return ""
+    largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:3]
+    told = ", ".join(f"{path} ({sizes[path] / 1e6:.1f} MB)" for path in largest)
+    return f"it would be {total / 1e6:.1f} MB, more than {most_bytes / 1e6:g} MB; the largest files are {told}."
 
 
 def _manifests(config: Config, results: Path) -> set[Path]:

@@ -7,11 +7,22 @@ from pathlib import Path
 from eflops.provenance import benchmarks
 
 # Jobs of a stage wait for those of the stages before it.
-STAGES = {"fetch": 0, "data": 1, "train": 2, "references": 2, "gather": 3, "gather-references": 3, "scorecard": 5}
+STAGES = {
+    "fetch": 0,
+    "data": 1,
+    "train": 2,
+    "references": 2,
+    "gather": 3,
+    "gather-references": 3,
+    "scorecard": 5,
+    "conclude": 6,
+    "report": 7,
+}
 PRODUCTS = 4
 PUBLISHED = Path("results/published")
 # Where the benchmarks of a command lie, if not under its own name.
-FOLDERS = {"table": "tables", "figure": "figures", "gather-references": "gather"}
+FOLDERS = {"table": "tables", "figure": "figures", "gather-references": "gather", "conclude": "summary"}
+COMMANDS = {"tables": "table", "figures": "figure", "summary": "conclude"}
 
 
 class Times:
@@ -38,6 +49,22 @@ class Times:
         for command, seconds in jobs:
             stages.setdefault(STAGES.get(command, PRODUCTS), []).append(seconds)
         return sum(_makespan(seconds, cores) for seconds in stages.values())
+
+
+def whole_run(folder: Path, cores: Iterable[int]) -> str:
+    """How long all that a results folder holds would take on so many cores, in a sentence; searches are left out."""
+    from eflops.provenance.study import read_study
+
+    past, searches = benchmarks.read(folder), read_study(folder).config.searches
+    jobs = []
+    for name, seconds in zip(past["job"], past["seconds"], strict=True):
+        stage, _, rest = str(name).partition("/")
+        if stage != "tuning" and rest.split("/")[0].split(".")[0] not in searches:
+            jobs.append((COMMANDS.get(stage, stage), float(seconds)))
+    forecast = Times(folder)
+    times = ", ".join(f"about {told(forecast.together(jobs, each))} on {each} cores" for each in cores)
+    work = sum(seconds for _, seconds in jobs)
+    return f"A full run has {len(jobs)} jobs of {told(work)} in all: {times}, by what each took in the published run."
 
 
 def told(seconds: float | None) -> str:

@@ -164,7 +164,7 @@ def test_every_table_says_how_many_seeds_of_which_draw(product: object, table: C
 @pytest.mark.parametrize("product", TABLES, ids=lambda product: product.name)
 def test_a_table_has_the_same_rows_in_all_forms(product: object, table: Callable[[str], Table], tmp_path: Path) -> None:
     made = table(product.name)
-    for suffix in ("csv", "md", "tex"):
+    for suffix in ("csv", "md", "tex", "html"):
         made.write(tmp_path / f"table.{suffix}")
     markdown = [line for line in (tmp_path / "table.md").read_text().splitlines() if line.startswith("|")]
     latex = (tmp_path / "table.tex").read_text()
@@ -176,6 +176,10 @@ def test_a_table_has_the_same_rows_in_all_forms(product: object, table: Callable
     assert latex.isascii() or set(re.sub(r"[\x00-\x7f]", "", latex)) <= set("†")
     rows = list(csv.reader(io.StringIO((tmp_path / "table.csv").read_text())))
     assert len(rows) == 1 + len(made.data)
+    page = (tmp_path / "table.html").read_text()
+    assert page.count("<tr>") == 1 + len(made.shown)
+    assert page.count("<td>") == made.shown.size
+    assert page.count("<b>") == "".join(markdown).count("**") // 2
 
 
 def test_ties_are_all_best_and_lost_runs_never() -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from eflops.analysis.catalogue import golub, mnist, synthetic
+from eflops.analysis.catalogue import golub, mnist, synthetic, whole
 from eflops.analysis.catalogue.product import Product
 from eflops.config.models import Config
 
-PRODUCTS: tuple[Product, ...] = (*synthetic.PRODUCTS, *golub.PRODUCTS, *mnist.PRODUCTS)
+PRODUCTS: tuple[Product, ...] = (*synthetic.PRODUCTS, *golub.PRODUCTS, *mnist.PRODUCTS, *whole.PRODUCTS)
 
 
 def products(config: Config) -> Iterator[Product]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["table", "figure"]
-FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex"), "figure": ("svg", "pdf", "png", "csv")}
+FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     curves = source.curves("support_recovery")
     nearest = min(curves["ratio"].unique(), key=lambda ratio: abs(ratio - RATIO))
     data = band(curves[curves["ratio"] == nearest], METRIC)
-    draw_bands(axes, data, source, legend=False)
+    draw_bands(axes, data, source)
     # The first rounds of a method may be far worse than no fit; what counts is above.
     axes.set_ylim(*limits(data))
     axes.set(

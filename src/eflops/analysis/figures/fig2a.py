@@ -23,6 +23,6 @@ def make(source: Source) -> Figure:
 def draw(axes: Axes, source: Source) -> pd.DataFrame:
     """Draw the panel; the plotted numbers."""
     data = band(source.curves("mnist"), METRIC)
-    draw_bands(axes, data, source, legend=False)
+    draw_bands(axes, data, source)
     axes.set(xlabel="round", ylabel="test accuracy", ylim=(0, 1), title="mean ± sd of run seeds, dotted: tuning")
     return data

@@ -30,7 +30,8 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     data = summarise_all(runs, list(PARTS), ["method"])
     draw_stacks(axes, data, PARTS, source)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda sent, _: f"{sent / 1e6:g}"))
-    axes.set(ylabel="megabytes, both ways", title="bytes of one run")
+    # The key stands above all bars.
+    axes.set(ylabel="megabytes, both ways", title="bytes of one run", ylim=(0, 1.2 * axes.get_ylim()[1]))
     return data
 
 

@@ -16,15 +16,17 @@ PANELS = (RECOVERY, PRUNE, GATE, STEPS, LITERAL)
 
 def make(source: Source) -> Figure:
     """One panel a setting, on one scale."""
-    widths = [len(panel.summary(source)) / 2 + 0.6 for panel in PANELS]
-    drawing, axes = plt.subplots(1, len(PANELS), figsize=(10.0, 2.6), sharey=True, width_ratios=widths)
+    drawing, axes = plt.subplots(2, 3, figsize=(7.0, 4.4), sharey=True)
+    *places, free = axes.flat
+    free.set_axis_off()
     parts = []
-    for name, panel, place in zip("abcde", PANELS, axes, strict=True):
+    for name, panel, place in zip("abcde", PANELS, places, strict=True):
         data = panel.draw(place, source).rename(columns={panel.column: "value"})
         parts.append(data.assign(setting=panel.column.removeprefix("set_")))
         letter(place, name)
-    axes[0].set_ylabel(f"mean ± sd of {parts[0]['n'].max()} run seeds")
-    drawing.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    for place in axes[:, 0]:
+        place.set_ylabel(f"mean ± sd of {parts[0]['n'].max()} run seeds")
+    free.legend(*places[0].get_legend_handles_labels(), loc="center")
     data = pd.concat(parts, ignore_index=True)
     return Figure(drawing, data[["setting", "value", *data.columns.drop(["setting", "value"])]])
 

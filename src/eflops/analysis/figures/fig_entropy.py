@@ -40,7 +40,7 @@ def draw_map(axes: Axes, cells: pd.DataFrame, bound: float) -> AxesImage:
     for _, cell in cells.iterrows():
         row, column = temperatures.index(cell[TEMPERATURE]), rates.index(cell[GATE_RATE])
         gains[row, column] = 0.0 if cell[TEMPERATURE] == 0 and pd.notna(cell["mean"]) else cell["gain"]
-        strong = abs(gains[row, column]) > 0.65 * bound
+        strong = abs(gains[row, column]) > 0.5 * bound
         axes.text(
             column, row, _words(cell), ha="center", va="center", fontsize=6.5, color="white" if strong else "black"
         )

@@ -31,7 +31,7 @@ def make(source: Source) -> Figure:
     rows = leading_genes(shares)
     methods = [method for method in source.order(shares["method"]) if method in METHODS]
     height = 1.5 + 0.17 * len(rows)
-    drawing, axes = plt.subplots(1, len(methods), figsize=(2.6 + 1.75 * len(methods), height), sharey=True)
+    drawing, axes = plt.subplots(1, len(methods), figsize=(2.5 + 1.5 * len(methods), height), sharey=True)
     for place, method in zip(axes, methods, strict=True):
         _draw(place, shares[shares["method"] == method], rows, source.labels[method])
     axes[0].set_yticks(range(len(rows)), [_short(name) for name in rows["gene"]])

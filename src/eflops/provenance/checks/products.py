@@ -45,7 +45,7 @@ def check_product(store: Store, source: Source, product: Product, pictures: bool
         if path.suffix == ".csv":
             yield from compare_csv(name, _text(path), made.data.to_csv(index=False), exact=not store.published)
         elif isinstance(made, Table):
-            yield from compare_lines(name, _text(path), {".md": made.markdown, ".tex": made.latex}[path.suffix]())
+            yield from compare_lines(name, _text(path), made.form(path.suffix))
         else:
             yield from _check_picture(name, path, made, pictures)
     plt.close("all")

@@ -1,0 +1,162 @@
+"""What Snakemake prints while our workflow runs: a line a job, with how many there are and how long it will take.
+
+Snakemake finds this package by its name, and profiles/default asks for it. Errors are printed in full, with the end of
+the failed job's log; a dry run and all else look as ever. The complete log is kept by Snakemake itself.
+"""
+
+import sys
+import time
+from collections import deque
+from logging import WARNING, LogRecord
+from pathlib import Path
+from typing import Any
+
+from snakemake.logging import ColorizingTextHandler, DefaultFormatter
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from snakemake_logger_plugin_eflops.clock import Clock
+
+SILENT = {LogEvent.PROGRESS, LogEvent.JOB_STARTED, LogEvent.SHELLCMD, LogEvent.WORKFLOW_STARTED, LogEvent.RULEGRAPH}
+# What Snakemake says of its own work, which tells the user nothing.
+NOISE = (
+    "Assuming unrestricted shared filesystem",
+    "Using shell:",
+    "Conda environments: ignored",
+    "Select jobs to execute",
+    "Execute ",
+    "Elapsed time:",
+)
+TAIL = 20
+
+
+class LogHandler(LogHandlerBase):
+    """Prints the progress of a run."""
+
+    def __post_init__(self) -> None:
+        stream = sys.stdout if self.common_settings.stdout else sys.stderr
+        self.plain = ColorizingTextHandler(self.common_settings.nocolor, stream)
+        self.clock: Clock | None = None
+        self.waiting: dict[str, int] = {}
+        self.cores, self.begun, self.done, self.total = 1, 0, 0, 0
+        self.since = time.monotonic()
+
+    def setFormatter(self, fmt: Any) -> None:
+        """Snakemake's own formatter serves all that is not said otherwise here."""
+        super().setFormatter(fmt)
+        self.plain.setFormatter(fmt)
+
+    def emit(self, record: LogRecord) -> None:
+        """Print what is worth it of a record."""
+        try:
+            text = self._text(record)
+        except Exception:  # a message that cannot be told our way is told Snakemake's way
+            self.plain.emit(record)
+            return
+        if text is None:
+            self.plain.emit(record)
+        elif text:
+            print(text, file=self.plain.stream, flush=True)
+
+    def _text(self, record: LogRecord) -> str | None:
+        """Our words; empty to say nothing, None to leave it to Snakemake."""
+        event: Any = getattr(record, "event", None)
+        tell = {
+            LogEvent.RESOURCES_INFO: self._resources,
+            LogEvent.RUN_INFO: self._run,
+            LogEvent.JOB_INFO: self._job,
+            LogEvent.JOB_FINISHED: self._finished,
+            LogEvent.JOB_ERROR: self._error,
+        }.get(event)
+        if self.common_settings.dryrun or (event == LogEvent.SHELLCMD and self.common_settings.printshellcmds):
+            return None
+        if tell:
+            return tell(vars(record))
+        noise = event is None and record.levelno < WARNING and str(record.msg or "").startswith(NOISE)
+        return "" if noise or event in SILENT else None
+
+    def _resources(self, said: dict[str, Any]) -> str:
+        self.cores = said.get("cores") or said.get("nodes") or self.cores
+        return ""
+
+    def _run(self, said: dict[str, Any]) -> str:
+        """The jobs of the run, by rule."""
+        self.waiting = {rule: count for rule, count in said["stats"].items() if rule != "total"}
+        self.total = sum(self.waiting.values())
+        return f"{self.total} jobs on {self.cores} {'core' if self.cores == 1 else 'cores'}."
+
+    def _job(self, said: dict[str, Any]) -> str:
+        """A job begins."""
+        now = time.monotonic()
+        results, _, path = str(said["benchmark"] or "").partition("/benchmarks/")
+        self.clock = self.clock or Clock(_past(Path(results)) if path else {}, dict(self.waiting), self.cores)
+        left = self.clock.left(now)
+        self.clock.started(said["jobid"], said["rule_name"], path.removesuffix(".tsv"), now)
+        self.begun += 1
+        words = said["rule_msg"] or f"{said['rule_name']} is complete"
+        time_left = "" if left is None else f", about {_about(left)} left"
+        width = len(str(self.total))
+        return f"[{self.begun:{width}}/{self.total}] {time.strftime('%H:%M')}{time_left}: {words}"
+
+    def _finished(self, said: dict[str, Any]) -> str:
+        """A job is done; after the last one the time of them all is said."""
+        if self.clock:
+            self.clock.finished(said["job_id"], time.monotonic())
+        self.done += 1
+        taken = _told(time.monotonic() - self.since)
+        return f"All {self.total} jobs done in {taken}." if self.done == self.total else ""
+
+    def _error(self, said: dict[str, Any]) -> str:
+        """A job failed: what Snakemake says of it, and the end of its logs, where the cause stands."""
+        shown = DefaultFormatter(self.common_settings.quiet, show_failed_logs=False)
+        ends = [f"The end of {path}:\n{_end(Path(path))}" for path in said["log"]]
+        return "\n".join([shown.format_job_error(said), *ends])
+
+    @property
+    def writes_to_stream(self) -> bool:
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        return False
+
+    @property
+    def has_formatter(self) -> bool:
+        return False
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        return False
+
+
+def _past(results: Path) -> dict[str, float]:
+    """Seconds of past jobs by name: those of this results folder, or else of the published results."""
+    from eflops.provenance.times import Times
+
+    return Times(results).seconds
+
+
+def _about(seconds: float) -> str:
+    """A time as exact as a guess can be."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _told(seconds: float) -> str:
+    from eflops.provenance.times import told
+
+    return told(seconds)
+
+
+def _end(log: Path) -> str:
+    """The last lines of a log."""
+    try:
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            return "".join(f"    {line}" for line in deque(lines, TAIL)) or "    (it is empty)"
+    except OSError:
+        return "    (there is none)"
