@@ -4,20 +4,30 @@ With 15 test samples accuracy moves in steps of 1/15: a mean and a band hide tha
 the number of runs that end there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.curves import band, draw_bands
-from eflops.analysis.figure import style
+from eflops.analysis.figure import Figure, style
+from eflops.analysis.points import method_legend
 from eflops.analysis.source import Source
 
 METRIC = "accuracy"
 FINAL = "final"
 COLUMNS = ["method", "phase", "round", "value", "mean", "sd", "n"]
 LARGEST = 90.0
+
+
+def alone(draw: Callable[[Axes, Axes, Source], pd.DataFrame], source: Source) -> Figure:
+    """Both parts as a figure of their own, with the methods below."""
+    drawing, (curve, final) = plt.subplots(1, 2, figsize=(4.6, 3.0), width_ratios=[2.6, 1])
+    data = draw(curve, final, source)
+    method_legend(drawing, data["method"], source, columns=3)
+    return Figure(drawing, data)
 
 
 def draw_accuracy(curve: Axes, final: Axes, source: Source, experiment: str, title: str) -> pd.DataFrame:

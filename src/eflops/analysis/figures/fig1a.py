@@ -1,12 +1,12 @@
 """Figure 1a: test R2 over rounds at one N/d."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.curves import band, draw_bands
 from eflops.analysis.figure import Figure
-from eflops.analysis.points import limits, method_legend
+from eflops.analysis.panels import alone
+from eflops.analysis.points import limits
 from eflops.analysis.source import Source
 
 METRIC = "r2"
@@ -15,10 +15,7 @@ RATIO = 0.64
 
 def make(source: Source) -> Figure:
     """The panel on its own."""
-    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
-    data = draw(axes, source)
-    method_legend(drawing, data["method"], source, columns=3)
-    return Figure(drawing, data)
+    return alone(draw, source)
 
 
 def draw(axes: Axes, source: Source) -> pd.DataFrame:

@@ -1,11 +1,11 @@
 """Figure 1c: test R2 over the learning rate of the weights."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.points import draw_points, method_legend
+from eflops.analysis.panels import alone
+from eflops.analysis.points import draw_points
 from eflops.analysis.source import Source
 from eflops.analysis.summary import summarise
 
@@ -14,10 +14,7 @@ METRIC = "r2"
 
 def make(source: Source) -> Figure:
     """The panel on its own."""
-    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
-    data = draw(axes, source)
-    method_legend(drawing, data["method"], source, columns=2)
-    return Figure(drawing, data)
+    return alone(draw, source, columns=2)
 
 
 def draw(axes: Axes, source: Source) -> pd.DataFrame:

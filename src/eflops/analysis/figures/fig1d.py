@@ -1,12 +1,11 @@
 """Figure 1d: test R2 over the learning rate of the gates."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.figure import Figure
 from eflops.analysis.figures.fig1c import described, draw_rates
-from eflops.analysis.points import method_legend
+from eflops.analysis.panels import alone
 from eflops.analysis.source import Source
 
 METRIC = "r2"
@@ -14,10 +13,7 @@ METRIC = "r2"
 
 def make(source: Source) -> Figure:
     """The panel on its own."""
-    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
-    data = draw(axes, source)
-    method_legend(drawing, data["method"], source, columns=2)
-    return Figure(drawing, data)
+    return alone(draw, source, columns=2)
 
 
 def draw(axes: Axes, source: Source) -> pd.DataFrame:

@@ -1,12 +1,11 @@
 """Figure 2a: test accuracy over rounds."""
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 
 from eflops.analysis.curves import band, draw_bands
 from eflops.analysis.figure import Figure
-from eflops.analysis.points import method_legend
+from eflops.analysis.panels import alone
 from eflops.analysis.source import Source
 
 METRIC = "accuracy"
@@ -14,10 +13,7 @@ METRIC = "accuracy"
 
 def make(source: Source) -> Figure:
     """The panel on its own."""
-    drawing, axes = plt.subplots(figsize=(3.5, 3.0))
-    data = draw(axes, source)
-    method_legend(drawing, data["method"], source, columns=3)
-    return Figure(drawing, data)
+    return alone(draw, source)
 
 
 def draw(axes: Axes, source: Source) -> pd.DataFrame:
