@@ -3,8 +3,8 @@
     python benchmarks/scaling.py [--factor 16] [--repeats 2] [--csv benchmarks/scaling.csv] [--figure docs/scaling.svg]
 
 Synthetic data, whole batches, five local steps. One size is varied at a time; the others stay at BASE. Every size is
-measured several times in CPU seconds and the fastest is kept. The slope is that of a straight line through the logarithms; 1 means
-that twice the size costs twice as much.
+measured several times in CPU seconds and the fastest is kept. The slope is that of a straight line through the
+logarithms; 1 means that twice the size costs twice as much.
 """
 
 import argparse

@@ -172,7 +172,7 @@ def _forecast_anew(parsed: argparse.Namespace) -> None:
     from eflops.config.load import read
     from eflops.provenance.anew import cost, resized
 
-    config = read("config.yaml", *parsed.configfile)
+    config = read(Path("config.yaml"), *map(Path, parsed.configfile))
     found = cost(
         resized(config, parsed.seeds, parsed.features, parsed.seeds_per_job),
         parsed.anew,
