@@ -42,11 +42,13 @@ class Cost:
 
 
 def resized(config: Config, seeds: int | None, features: int | None, seeds_per_job: int | None) -> Config:
-    """The study with other numbers of seeds and of synthetic features."""
+    """The study with other numbers of seeds, where it has the most of them, and of synthetic features."""
     changes: dict[str, Any] = {}
     if seeds:
+        most = max(entry.seeds for entry in config.experiments.values())
         changes["experiments"] = {
-            name: entry.model_copy(update={"seeds": seeds}) for name, entry in config.experiments.items()
+            name: entry.model_copy(update={"seeds": seeds}) if entry.seeds == most else entry
+            for name, entry in config.experiments.items()
         }
     if features:
         changes["datasets"] = {
@@ -112,7 +114,7 @@ class Past:
             for row in csv.DictReader(stream):
                 if row["method"] == "eflops":
                     points.setdefault(row["varied"], []).append((float(row["value"]), float(row["ms_per_round"])))
-        return {name: _slope(sorted(found)[len(found) // 2 :]) for name, found in points.items()}
+        return {name: _slope(sorted(found)[min(len(found) // 2, len(found) - 2) :]) for name, found in points.items()}
 
 
 def _slope(points: list[tuple[float, float]]) -> float:

@@ -63,7 +63,7 @@ def add(commands: Any) -> None:
     forecast.add_argument(
         "--anew", type=Path, metavar="RESULTS", help="the whole study from nothing, by past jobs there"
     )
-    forecast.add_argument("--seeds", type=int, help="with --anew: of every experiment")
+    forecast.add_argument("--seeds", type=int, help="with --anew: of the experiments that have the most")
     forecast.add_argument("--features", type=int, help="with --anew: of synthetic data")
     forecast.add_argument("--seeds-per-job", type=int, help="with --anew: as in the config")
     forecast.set_defaults(run=_forecast)
