@@ -14,10 +14,10 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test lint lock schema tune publish audit
+.PHONY: help reproduce smoke test test-slurm unlock requests lint lock schema tune publish audit
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 reproduce: $(VENV)/.installed ## install what is needed and make every table and figure (CORES=all)
 	$(IN_VENV) snakemake --cores $(CORES) all
@@ -27,8 +27,8 @@ smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
 	@$(IN_VENV) eflops summary results-smoke
 
-test: lint ## run the linters, the type checker and every test
-	$(IN_VENV) pytest --numprocesses logical --dist loadfile
+test: lint ## run the linters, the type checker and every test but those of make test-slurm
+	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m 'not slurm'
 
 lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) ruff check .
@@ -36,6 +36,16 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) mypy
 	$(IN_VENV) snakemake --lint
+
+test-slurm: $(VENV)/.installed-extras ## run the workflow on a Slurm of one node that the test starts and stops
+	tests/slurm/install
+	$(IN_VENV) pytest tests/slurm -m slurm
+
+unlock: $(VENV)/.installed ## remove the lock that a killed snakemake left; only if none is running here
+	$(IN_VENV) snakemake --unlock
+
+requests: $(VENV)/.installed ## note what the jobs of results/ took, for what jobs ask a cluster for
+	$(IN_VENV) eflops requests
 
 tune: $(VENV)/.installed ## run the searches and take their choices over into config.yaml
 	$(IN_VENV) snakemake --cores $(CORES) tune

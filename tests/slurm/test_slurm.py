@@ -67,7 +67,8 @@ class Study:
         }
 
     def forget(self, method: str) -> None:
-        """Remove all records of a method, so that they are due."""
+        """Remove all records of a method and what was gathered from them, so that they are due."""
+        (self.folder / GATHERED).unlink()
         shutil.rmtree(self.folder / "results/runs/support_recovery/nd0.64" / method)
 
     def train(self) -> "subprocess.Popen[str]":

@@ -100,7 +100,7 @@ def product_files(kind):
 def product_sources(wildcards):
     """The gathered files that a table or figure is made from, and what it reads of the project's own."""
     product = PRODUCTS[wildcards.name]
-    return [*(f"{RESULTS}/{path}" for path in product.sources), *product.resources]
+    return [*(f"{RESULTS}/{path}" for path in product.sources), *map(local, product.resources)]
 
 
 def product_code(wildcards):

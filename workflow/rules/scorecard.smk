@@ -12,7 +12,7 @@ SUMMARISED = whole.summary_sources({path for product in PRODUCTS.values() for pa
 
 rule judge:
     input:
-        targets=TARGETS,
+        targets=local(TARGETS),
         runs=expand(f"{RESULTS}/gathered/{{name}}.csv", name=SCORECARD["experiments"]),
         curves=expand(f"{RESULTS}/gathered/{{name}}.curves.csv", name=SCORECARD["experiments"]),
         tables=expand(f"{RESULTS}/tables/{{name}}.csv", name=SCORECARD["tables"]),

@@ -60,6 +60,12 @@ def add(commands: Any) -> None:
     forecast.add_argument("--configfile", nargs="+", default=[], help="config files, as for snakemake")
     forecast.add_argument("--cores", type=int, help="cores of the run; all of this machine if not given")
     forecast.add_argument("--json", action="store_true", help="as JSON")
+    forecast.add_argument(
+        "--anew", type=Path, metavar="RESULTS", help="the whole study from nothing, by past jobs there"
+    )
+    forecast.add_argument("--seeds", type=int, help="with --anew: of the experiments that have the most")
+    forecast.add_argument("--features", type=int, help="with --anew: of synthetic data")
+    forecast.add_argument("--seeds-per-job", type=int, help="with --anew: as in the config")
     forecast.set_defaults(run=_forecast)
 
     requests = commands.add_parser("requests", help="note what past jobs took, for what jobs ask a cluster for")
@@ -156,10 +162,28 @@ def _diff(parsed: argparse.Namespace) -> None:
 
 
 def _forecast(parsed: argparse.Namespace) -> None:
+    if parsed.anew:
+        _forecast_anew(parsed)
+        return
     from eflops.provenance.forecast import forecast
 
     files = ["--configfile", *parsed.configfile] if parsed.configfile else []
     found = forecast([*files, "--", *parsed.targets], parsed.cores)
+    print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
+
+
+def _forecast_anew(parsed: argparse.Namespace) -> None:
+    import os
+
+    from eflops.config.load import read
+    from eflops.provenance.anew import cost, resized
+
+    config = read(Path("config.yaml"), *map(Path, parsed.configfile))
+    found = cost(
+        resized(config, parsed.seeds, parsed.features, parsed.seeds_per_job),
+        parsed.anew,
+        parsed.cores or os.cpu_count() or 1,
+    )
     print(json.dumps(found.as_json(), indent=1) if parsed.json else found)
 
 
