@@ -32,7 +32,7 @@ FROM = {"features": 250, "rows": 160, "clients": 4, "seeds": 4}
 LABELS = {"features": "features d", "rows": "rows N", "clients": "clients", "seeds": "seeds"}
 METHODS = ("eflops", "fedavg")
 ROUNDS, STEPS = 3, 5
-COLUMNS = ("varied", "value", "method", "ms_per_round")
+COLUMNS = ("varied", *BASE, "method", "ms_per_round")
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
             federation = _federation(sizes)
             for method in METHODS:
                 milliseconds = _milliseconds(method, federation, sizes["seeds"], arguments.repeats)
-                rows.append(dict(zip(COLUMNS, (varied, value, method, round(milliseconds, 2)), strict=True)))
+                rows.append({"varied": varied, **sizes, "method": method, "ms_per_round": round(milliseconds, 2)})
                 print(f"{varied:9} {value:6} {method:7} {milliseconds:9.2f} CPU ms per round", flush=True)
     with open(arguments.csv, "w", newline="", encoding="utf-8") as stream:
         writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
@@ -93,9 +93,7 @@ def _draw(rows: list[dict], path: Path) -> None:
     for axis, varied in zip(axes, FROM, strict=True):
         for method in METHODS:
             points = [
-                (row["value"], row["ms_per_round"])
-                for row in rows
-                if (row["varied"], row["method"]) == (varied, method)
+                (row[varied], row["ms_per_round"]) for row in rows if (row["varied"], row["method"]) == (varied, method)
             ]
             x, y = np.array(points, dtype=float).T
             slope, offset = np.polyfit(np.log(x), np.log(y), 1)

@@ -72,15 +72,18 @@ def test_a_study_costs_what_its_cells_took_and_in_proportion_to_its_seeds(
     assert more.seconds == pytest.approx(4 * told.seconds)
 
 
-def test_more_features_cost_by_the_measured_slopes(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_features_cost_what_the_measured_sizes_say(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def spent(features: float, rows: float) -> float:
+        return 5 + 0.3 * features + 0.002 * features * rows
+
     monkeypatch.chdir(results)
-    config = check(SOUND)
+    sizes = [("features", 50 * 2**power, 64) for power in range(5)] + [
+        ("rows", 100, 16 * 2**power) for power in range(5)
+    ]
+    lines = [f"{varied},{d},{n},eflops,{spent(d, n)}" for varied, d, n in sizes]
     anew.SCALING.parent.mkdir(exist_ok=True)
-    anew.SCALING.write_text(
-        "varied,value,method,ms_per_round\n"
-        "features,10,eflops,1\nfeatures,20,eflops,2\nrows,10,eflops,1\nrows,20,eflops,4\n"
-    )
+    anew.SCALING.write_text("\n".join(["varied,features,rows,method,ms_per_round", *lines]))
+    config = check(SOUND)
     before = anew.cost(config, results, cores=1)
-    features = 10 * config.datasets["synthetic"].model_dump()["features"]
-    after = anew.cost(anew.resized(config, None, features, None), results, cores=1)
-    assert after.seconds / before.seconds == pytest.approx(10 ** (1 + 2))
+    after = anew.cost(anew.resized(config, None, 10_000, None), results, cores=1)
+    assert after.seconds / before.seconds == pytest.approx(spent(10_000, 6400) / spent(100, 64), rel=1e-3)

@@ -1,16 +1,18 @@
 """What a whole study would cost from nothing, also at sizes that were never run.
 
 Jobs of one thread are counted with the seconds that their like took: a run of a cell as a measured run of that cell,
-scaled where the synthetic data have other features by the slopes that benchmarks/scaling.py measured.
+scaled where the synthetic data have other features by what benchmarks/scaling.py measured.
 """
 
 import csv
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
 
 from eflops.config import cells
 from eflops.config.models import Config, Synthetic
@@ -82,8 +84,8 @@ class Past:
         """The seconds of every training job of the experiments; None where no run like its own was measured."""
         for name in config.experiments:
             plan = cells.plan(config, name)
-            factor = self._factor(config, plan.dataset)
             for ratio in plan.ratios:
+                factor = self._factor(config, plan.dataset, ratio)
                 for method in plan.methods:
                     each = self._run_seconds(name, ratio, method)
                     for _, runs in plan.parts(config.seeds_per_job):
@@ -97,27 +99,28 @@ class Past:
         ]
         return sum(found) / len(cells.plan(self.config, name).runs) if found else None
 
-    def _factor(self, config: Config, dataset: str) -> float:
+    def _factor(self, config: Config, dataset: str, ratio: str) -> float:
         """How much more a run costs for the features it has; rows grow with them, because N/d stays."""
         before, now = self.config.datasets.get(dataset), config.datasets[dataset]
         if not (isinstance(before, Synthetic) and isinstance(now, Synthetic)) or before.features == now.features:
             return 1.0
-        return (now.features / before.features) ** (self._slopes["features"] + self._slopes["rows"])
+        share = cells.ratio_value(ratio) or 1.0
+        was, is_ = (np.dot(self._round, _terms(each.features, share * each.features)) for each in (before, now))
+        return float(is_ / was)
 
     @cached_property
-    def _slopes(self) -> dict[str, float]:
-        """By what power the cost of a round grows: the slope of the larger half of the measured sizes, eflops."""
+    def _round(self) -> np.ndarray:
+        """What a round of eflops costs: a constant, so much a feature, and so much a feature and row; fitted."""
         if not SCALING.exists():
             raise UserError(f"{SCALING}: there is no such file; make it with: python benchmarks/scaling.py")
-        points: dict[str, list[tuple[float, float]]] = {}
         with open(SCALING, newline="", encoding="utf-8") as stream:
-            for row in csv.DictReader(stream):
-                if row["method"] == "eflops":
-                    points.setdefault(row["varied"], []).append((float(row["value"]), float(row["ms_per_round"])))
-        return {name: _slope(sorted(found)[min(len(found) // 2, len(found) - 2) :]) for name, found in points.items()}
+            rows = [row for row in csv.DictReader(stream) if row["method"] == "eflops"]
+        terms = np.array([_terms(float(row["features"]), float(row["rows"])) for row in rows])
+        spent = np.array([float(row["ms_per_round"]) for row in rows])
+        alike = np.array([row["varied"] in ("features", "rows") for row in rows])
+        # Divided by what was measured, so that small sizes count as much as large ones.
+        return nnls((terms / spent[:, None])[alike], np.ones(alike.sum()))[0]
 
 
-def _slope(points: list[tuple[float, float]]) -> float:
-    """The slope between the first and the last point, both axes logarithmic."""
-    (low, before), (high, after) = points[0], points[-1]
-    return math.log(after / before) / math.log(high / low)
+def _terms(features: float, rows: float) -> tuple[float, float, float]:
+    return 1.0, features, features * rows
