@@ -39,7 +39,7 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 
 test-slurm: $(VENV)/.installed-extras ## run the workflow on a Slurm of one node that the test starts and stops
 	tests/slurm/install
-	$(IN_VENV) pytest tests/slurm -m slurm
+	$(IN_VENV) pytest tests/slurm -m slurm $(if $(ONLY),-k '$(ONLY)')
 
 unlock: $(VENV)/.installed ## remove the lock that a killed snakemake left; only if none is running here
 	$(IN_VENV) snakemake --unlock
