@@ -15,6 +15,8 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from refresh import PART, refreshed  # noqa: E402
 
+from eflops.provenance.audit import audit  # noqa: E402
+
 
 @pytest.fixture
 def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,6 +48,15 @@ def test_the_readme_shows_the_published_results(at_root: None) -> None:
     if not PUBLISHED.exists():
         pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
     assert refreshed(page) == page, "run: python docs/refresh.py README.md"
+
+
+def test_the_published_results_bear_an_audit() -> None:
+    """Code may have moved on since they were made, which is said as stale; nothing else may be wrong."""
+    if not PUBLISHED.exists():
+        pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
+    report = audit(PUBLISHED)
+    assert report.records > 0
+    assert report.counted(allow_stale=True) == []
 
 
 def test_a_part_of_a_page_is_replaced_by_what_its_command_prints(at_root: None) -> None:

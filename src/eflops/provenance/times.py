@@ -64,7 +64,11 @@ def whole_run(folder: Path, cores: Iterable[int]) -> str:
     forecast = Times(folder)
     times = ", ".join(f"about {told(forecast.together(jobs, each))} on {each} cores" for each in cores)
     work = sum(seconds for _, seconds in jobs)
-    return f"A full run has {len(jobs)} jobs of {told(work)} in all: {times}, by what each took in the published run."
+    spent = past.assign(training=past["job"].str.startswith("train/")).groupby("training")["cpu_seconds"].sum()
+    return (
+        f"A full run has {len(jobs)} jobs of {told(work)} in all: {times}, by what each took in the published run. "
+        f"Of their CPU time {spent[True] / spent.sum():.0%} is inside training."
+    )
 
 
 def told(seconds: float | None) -> str:
