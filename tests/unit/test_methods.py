@@ -168,6 +168,16 @@ def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> Non
     assert new["multiplier"].item() == 2.0
 
 
+def test_weights_behind_closed_gates_keep_their_order() -> None:
+    method = Method(Task(Linear(4), 2, RunSettings([GatedSettings()])))
+    theta, z = torch.zeros(1, 64), torch.zeros(1, 64)
+    theta[0, :4], z[0, :4] = torch.tensor([1.0, 2.0, -3.0, 4.0]), torch.tensor([0.05, 0.04, 0.05, 0.9])
+    weights = method.effective({"theta": theta, "gates": z})[0, :4]
+    assert weights.abs().argsort(descending=True).tolist() == [3, 2, 1, 0]
+    assert weights[:3].abs().max() < 1e-6
+    assert weights[3] > 3
+
+
 def test_gates_off_the_support_travel_as_their_average() -> None:
     method = Method(Task(Linear(4), 1, RunSettings([GatedSettings(prune_from=0.0)])))
     theta, z = torch.zeros(1, 64), torch.zeros(1, 64)

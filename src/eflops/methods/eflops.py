@@ -21,6 +21,7 @@ from eflops.methods.settings import RunSettings
 from eflops.noise import normal, uniform
 
 SMALLEST_GATE = 1e-6
+TRACE = 1e-6
 
 
 class Method:
@@ -76,8 +77,14 @@ class Method:
         return {name: part for name, part in parts.items() if part is not None}
 
     def effective(self, state: State) -> Tensor:
-        """theta~ times the noise-free gate."""
-        return state["theta"] * gates.deterministic(self._recover(state["gates"]), self.settings.gate)
+        """theta~ times the noise-free gate; a closed gate leaves a trace of its mean.
+
+        Where fewer than m gates are open, the trace fills the m weights up by |theta~ z|, as the server's cut ranks
+        them; without it all weights behind closed gates would be equal, and their order would say which are kept.
+        """
+        z = state["gates"]
+        open_gate = gates.deterministic(self._recover(z), self.settings.gate)
+        return state["theta"] * torch.maximum(open_gate, z * TRACE)
 
     def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
         """The top m of |theta~ z| with their gates; the other weights are dropped, their gates become their average."""
