@@ -59,7 +59,8 @@ def whole_run(folder: Path, cores: Iterable[int]) -> str:
     jobs = []
     for name, seconds in zip(past["job"], past["seconds"], strict=True):
         stage, _, rest = str(name).partition("/")
-        if stage != "tuning" and rest.split("/")[0].split(".")[0] not in searches:
+        of_search = stage in ("train", "gather") and rest.split("/")[0].split(".")[0] in searches
+        if stage != "tuning" and not of_search:
             jobs.append((COMMANDS.get(stage, stage), float(seconds)))
     forecast = Times(folder)
     times = ", ".join(f"about {told(forecast.together(jobs, each))} on {each} cores" for each in cores)
