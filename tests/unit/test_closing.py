@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eflops.analysis.catalogue.whole import PRUNE, RECOVERY, SCALING, SCORECARD, T0_TESTS
+from eflops.analysis.catalogue.whole import PRUNE, RATES, RECOVERY, SCALING, SCORECARD, T0_TESTS
 from eflops.analysis.closing import LINES, Made, golub_scaling, prune_start, text, the_paper, wire_format
 from eflops.analysis.closing import without_entropy as line_on_entropy
 from eflops.analysis.whereabouts import told
@@ -41,12 +41,20 @@ def test_entropy_helps_where_it_finds_clearly_more(made: Made) -> None:
 
 def test_t_0_is_better_where_entropy_finds_clearly_less(made: Made) -> None:
     line = line_on_entropy(entropy_tested(made, [-0.02, -0.04, 0.01], 1e-4))
-    assert "it is the better choice: with entropy 0.017 less " in line
+    assert "at searched settings it is the better choice: with entropy 0.017 less " in line
     assert "over 3 N/d, clearly more at 1 and clearly less at 2" in line
 
 
 def test_differences_within_chance_decide_nothing(made: Made) -> None:
     assert "does about as well" in line_on_entropy(entropy_tested(made, [0.05, 0.03], 0.2))
+
+
+@pytest.mark.parametrize(("eflops", "words"), [(0.4, "it holds up better"), (0.2, "it does not hold up better")])
+def test_the_entropy_line_also_looks_at_rates_that_nobody_chose(made: Made, eflops: float, words: str) -> None:
+    for path in RATES:
+        made = having(made, path, [{"method": "eflops", "mean": eflops}, {"method": "flops", "mean": 0.3}])
+    line = line_on_entropy(entropy_tested(made, [0.01], 0.5))
+    assert f"{words} with entropy: mean test R2 {eflops:.3f}, at T = 0 0.300." in line
 
 
 def prune(made: Made, first: float | None, half: float) -> str:

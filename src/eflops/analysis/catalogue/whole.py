@@ -13,8 +13,9 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 PRUNE = "tables/ablation_prune.csv"
 SCALING = "figures/golub_scaling.csv"
+RATES = ("figures/fig1c.csv", "figures/fig1d.csv")
 
 
 def summary_sources(files: set[str]) -> list[str]:
     """The sources of the summary, of which only the scorecard must be there, among the products' files."""
-    return [SCORECARD, *(path for path in (T0_TESTS, RECOVERY, BYTES, PRUNE, SCALING) if path in files)]
+    return [SCORECARD, *(path for path in (T0_TESTS, RECOVERY, BYTES, PRUNE, SCALING, *RATES) if path in files)]
