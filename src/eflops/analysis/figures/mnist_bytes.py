@@ -35,6 +35,8 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
     data = summarise_all(runs, METRICS, ["experiment", "method", "variant"])
     points = data.set_index(["experiment", "method", "variant", "metric"]).unstack("metric")
     means, sds = points["mean"], points["sd"]
+    # Methods come in pairs that send the same bytes, so the second of each is a ring around the first.
+    rings = source.order(data["method"])[1::2]
     for key, row in means.iterrows():
         _, method, variant = key
         axes.errorbar(
@@ -43,7 +45,8 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
             sds.loc[key, "accuracy"],
             color=style(method)[0],
             marker=CASES.get(variant, CASES["end"]).marker,
-            markersize=5,
+            markersize=8 if method in rings else 4,
+            markerfacecolor="none" if method in rings else style(method)[0],
             linewidth=0.8,
             capsize=2,
         )
@@ -51,6 +54,7 @@ def draw(axes: Axes, source: Source) -> pd.DataFrame:
         tenth = ALLOWANCE * dense["bytes_training"].mean()
         axes.axvline(tenth, color="0.4", linestyle=":", linewidth=1)
         axes.annotate(" 10 % of dense", (tenth, 0.02), xycoords=("data", "axes fraction"), fontsize=6.5, color="0.3")
+    axes.set_ylim(0, 1.02)
     axes.set(xscale="log", xlabel="megabytes between server and clients, training and tuning", ylabel="test accuracy")
     axes.xaxis.set_major_formatter(lambda sent, _: f"{sent / 1e6:g}")
     axes.xaxis.set_minor_formatter(lambda sent, _: f"{sent / 1e6:g}" if f"{sent:.0e}"[0] in "25" else "")
@@ -65,8 +69,8 @@ def trace(source: Source, keys: Mapping[str, Any]) -> pd.DataFrame:
 def _legends(drawing: Any, data: pd.DataFrame, source: Source) -> None:
     """What colours and markers stand for, beside the axes."""
     methods = [
-        Line2D([], [], color=style(method)[0], linewidth=3, label=source.labels[method])
-        for method in source.order(data["method"])
+        Line2D([], [], color=style(method)[0], linewidth=3 if place % 2 == 0 else 1, label=source.labels[method])
+        for place, method in enumerate(source.order(data["method"]))
     ]
     present = {variant if variant in CASES else "end" for variant in data["variant"]}
     cases = [
