@@ -40,7 +40,11 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
         yield source
 
 
-@pytest.mark.parametrize("product", products(check(own_config())), ids=lambda product: product.name)
+# The scorecard's figure shows verdicts, which `explain scorecard.json --line` leads on from.
+FROM_RUNS = [product for product in products(check(own_config())) if product.experiments]
+
+
+@pytest.mark.parametrize("product", FROM_RUNS, ids=lambda product: product.name)
 def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Product) -> None:
     frame = pd.read_csv(source.results / next(path for path in product.files if path.endswith(".csv")))
     assert len(frame)
