@@ -19,6 +19,7 @@ from eflops.data import build
 from eflops.data.federation import Federation
 from eflops.engines import batched
 from eflops.engines.rounds import Server, sampled_clients
+from eflops.gates import logistic_noise
 from eflops.models.batch import BLOCK, pad, padded
 from eflops.noise import uniform
 from eflops.train import make_method, make_task
@@ -78,7 +79,7 @@ def _floor(settings: TrainingSettings, federation: Federation, seeds: list[int],
         for client, x in enumerate(data):
             runs = [seed for seed, chosen in zip(seeds, asked, strict=True) if client in chosen]
             if gated and runs:
-                torch.logit(uniform(runs, "floor", (round_, client), settings.local_steps, width), eps=1e-7)
+                logistic_noise(uniform(runs, "floor", (round_, client), settings.local_steps, width))
             for _ in range(settings.local_steps * -(-len(runs) // BLOCK)):
                 (theta @ columns[client]) @ x
 

@@ -5,7 +5,12 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# The first call of a compiled function takes as long as its compilation.
+hypothesis.settings.register_profile("eflops", deadline=None)
+hypothesis.settings.load_profile("eflops")
 
 
 @pytest.fixture(autouse=True, scope="module")

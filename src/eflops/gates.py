@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eflops.fused import add_odd_polynomial, flat, stretch, sum_of_fractions
+from eflops.fused import bent_logits, flat, logits, sum_of_fractions
 
 GAMMA = -0.1
 ZETA = 1.1
@@ -43,7 +43,7 @@ GATE_NODES = {torch.float32: 10, torch.float64: 24}
 
 def logistic_noise(uniform: Tensor) -> Tensor:
     """log u - log(1 - u) for u in [0, 1), kept finite at u = 0 by half a step of the dtype."""
-    return torch.logit(uniform, eps=torch.finfo(uniform.dtype).eps / 2)
+    return _logit(uniform, torch.finfo(uniform.dtype).eps / 2)
 
 
 def sample(phi: Tensor, noise: Tensor) -> Tensor:
@@ -52,11 +52,14 @@ def sample(phi: Tensor, noise: Tensor) -> Tensor:
 
 
 def sample_with_slope(phi: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """z and dz/dphi = (zeta - gamma) s (1 - s) / beta, which is 0 where z is clipped."""
+    """z and dz/dphi = (zeta - gamma) s (1 - s) / beta, which is 0 where z is clipped.
+
+    Local steps have the same from `fused.open_gates`, in float32 and in one pass.
+    """
     s = _squeeze(phi, noise)
-    z, slope = torch.empty_like(s), torch.empty_like(s)
-    stretch(flat(s), _numbers(s.dtype, ZETA - GAMMA, GAMMA, (ZETA - GAMMA) / BETA, 0.0, 1.0), flat(z), flat(slope))
-    return z, slope
+    stretched = _stretch(s)
+    inside = (stretched > 0.0) & (stretched < 1.0)
+    return stretched.clamp(0.0, 1.0), torch.where(inside, (s - s * s) * ((ZETA - GAMMA) / BETA), 0.0)
 
 
 def deterministic(phi: Tensor, variant: str) -> Tensor:
@@ -84,9 +87,9 @@ def mean_gate(phi: Tensor) -> Tensor:
     # sigmoid(phi - x) = e^-x / (e^-phi + e^-x)
     shifts = [exp(-x) for x in nodes]
     heights = [weight * shift for weight, shift in zip(weights, shifts, strict=True)]
-    inverse_odds, mean = torch.exp(-phi), torch.empty_like(phi)
-    sum_of_fractions(flat(inverse_odds), _numbers(phi.dtype, *heights), _numbers(phi.dtype, *shifts), flat(mean))
-    return mean.clamp_(max=1.0)
+    mean, (one,) = torch.empty_like(phi), _numbers(phi.dtype, 1.0)
+    sum_of_fractions(flat(phi), _numbers(phi.dtype, *heights), _numbers(phi.dtype, *shifts), one, flat(mean))
+    return mean
 
 
 def recover(z: Tensor, rule: str) -> Tensor:
@@ -94,9 +97,8 @@ def recover(z: Tensor, rule: str) -> Tensor:
 
     The paper's rule inverts the noise-free, unstretched gate; applied to mean gates it draws phi toward 0.
     """
-    z = z.clamp(RECOVERY_EPSILON, 1.0 - RECOVERY_EPSILON)
     if rule == "paper":
-        return torch.logit(z).mul_(BETA)
+        return _logit(z, RECOVERY_EPSILON).mul_(BETA)
     if rule == "exact":
         return _invert_mean_gate(z)
     raise ValueError(f'gate recovery rule is {rule!r}; it must be "paper" or "exact"')
@@ -221,10 +223,18 @@ def _kl_far(phi: Tensor, phi0: Tensor, delta: Tensor) -> Tensor:
     return clipped + delta * (q1 - q0) - 2.0 / torch.expm1(-delta) * antiderivative
 
 
+def _logit(z: Tensor, epsilon: float) -> Tensor:
+    """ln(z / (1 - z)) with z held epsilon away from 0 and 1."""
+    result = torch.empty_like(z)
+    low, high, one = _numbers(z.dtype, epsilon, 1.0 - epsilon, 1.0)
+    logits(flat(z), low, high, one, flat(result))
+    return result
+
+
 def _invert_mean_gate(z: Tensor) -> Tensor:
     """phi = logit(z) + v c(v^2) with v = 2 z - 1: the correction is odd and smooth, so few terms suffice."""
-    phi = torch.logit(z)
-    add_odd_polynomial(flat(z.mul(2.0).sub_(1.0)), _numbers(z.dtype, *_recovery_coefficients()), flat(phi))
+    phi, (low, high, one) = torch.empty_like(z), _numbers(z.dtype, RECOVERY_EPSILON, 1.0 - RECOVERY_EPSILON, 1.0)
+    bent_logits(flat(z), low, high, one, _numbers(z.dtype, *_recovery_coefficients()), flat(phi))
     return phi
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from eflops.methods.base import Payload, Rounds, Work
 from eflops.models.base import Batches, Rows
-from eflops.noise import uniform
+from eflops.noise import orders
 
 Steps = int | Literal["epoch"]
 
@@ -35,6 +35,6 @@ def draw_batches(
     a_pass = -(-rows // batch_size)
     count = a_pass if steps == "epoch" else steps
     passes = -(-count // a_pass)
-    orders = uniform(seeds, "batches", (round_, client), passes, rows).argsort(-1)
+    places = orders(seeds, "batches", (round_, client), passes, rows)
     starts = [(step // a_pass, step % a_pass * batch_size) for step in range(count)]
-    return Batches(count, tuple(orders[turn, :, start : start + batch_size] for turn, start in starts))
+    return Batches(count, tuple(places[turn, :, start : start + batch_size] for turn, start in starts))

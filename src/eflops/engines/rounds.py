@@ -130,9 +130,8 @@ class Server:
         counts = self.bench.counts
         size = counts if self.task.settings.weighting == "samples" else np.ones(len(counts))
         weights = np.zeros((len(seeds), len(counts)))
-        for row, seed in zip(weights, seeds, strict=True):
-            chosen = sampled_clients(seed, round_, len(counts), self.asked)
-            row[chosen] = size[chosen] / size[chosen].sum()
+        chosen = np.array([sampled_clients(seed, round_, len(counts), self.asked) for seed in seeds])
+        np.put_along_axis(weights, chosen, size[chosen] / size[chosen].sum(1, keepdims=True), 1)
         return Asked(seeds, torch.from_numpy(weights).float())
 
     def _judged(self, theta: Tensor) -> tuple[Tensor, Tensor]:

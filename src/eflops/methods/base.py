@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from eflops.fused import add_weighted
 from eflops.methods.settings import RunSettings, scaled
 from eflops.models.base import Batches, Layer, Model, Rows
 
@@ -62,10 +63,10 @@ class Payload:
         """The payload of some of the runs."""
 
         def some(part: Tensor | None) -> Tensor | None:
-            return None if part is None else part[index]
+            return None if part is None else part.index_select(0, index)
 
         support, gates, tail, multiplier = map(some, (self.support, self.gates, self.tail, self.multiplier))
-        return Payload(self.values[index], support, gates, tail, multiplier, self.implicit)
+        return Payload(self.values.index_select(0, index), support, gates, tail, multiplier, self.implicit)
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,10 @@ def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: 
     Runs that no client answered for keep a sum of zero; the engine never lets that happen.
     """
     total = torch.zeros_like(like)
+    rows = total.view(len(total), -1).numpy()
     for upload in uploads:
-        weights = upload.weights.view(-1, *[1] * (like.dim() - 1))
-        total.index_add_(0, upload.runs, part(upload.payload) * weights)
+        values = part(upload.payload)
+        add_weighted(rows, upload.runs.numpy(), upload.weights.numpy(), values.reshape(len(values), -1).numpy())
     return total
 
 

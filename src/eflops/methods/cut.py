@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.fused import mark_largest
 from eflops.methods.settings import RunSettings
 from eflops.models.base import Layer
 
@@ -14,31 +15,21 @@ from eflops.models.base import Layer
 def top(magnitude: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) -> Tensor:
     """The mask [runs, width] of the `keep` largest magnitudes of each run, at least `floor` of every layer among them.
 
-    Of equal magnitudes the first are kept. The padding behind the last layer is never kept.
+    Of equal magnitudes the first are kept, and what is not a number counts as largest. The padding behind the last
+    layer is never kept.
     """
-    ranked = magnitude.numpy()[:, : layers[-1].stop]
-    if floor > 0:
-        ranked = ranked.copy()
-        for layer in layers:
-            share = ranked[:, layer.start : layer.stop]
-            share[_largest(share, math.ceil(floor * share.shape[1]))] = np.inf
     mask = torch.zeros_like(magnitude, dtype=torch.bool)
-    mask.numpy()[:, : layers[-1].stop] = _largest(ranked, keep)
+    if floor > 0:
+        for layer in layers:
+            _mark(magnitude, layer.start, layer.stop, math.ceil(floor * (layer.stop - layer.start)), mask)
+        magnitude = magnitude.masked_fill(mask, math.inf)
+    _mark(magnitude, 0, layers[-1].stop, keep, mask)
     return mask
 
 
-def _largest(values: np.ndarray, keep: int) -> np.ndarray:
-    """The mask of the `keep` largest values of each row; what is not a number counts as largest."""
-    size = values.shape[1]
-    if keep >= size:
-        return np.ones_like(values, dtype=bool)
-    smallest = np.partition(values, size - keep, axis=1)[:, size - keep, None]
-    mask = ~(values < smallest)
-    for row in np.flatnonzero(mask.sum(1) > keep):
-        equal = ~(values[row] > smallest[row])
-        spare = np.flatnonzero(mask[row] & equal)
-        mask[row, spare[keep - mask[row].sum() :]] = False
-    return mask
+def _mark(magnitude: Tensor, start: int, stop: int, keep: int, mask: Tensor) -> None:
+    """Set the mask from start to stop to the `keep` largest there."""
+    mark_largest(magnitude.numpy().view(np.int32), start, stop, min(keep, stop - start), mask.numpy())
 
 
 class CutSchedule:

@@ -6,9 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from eflops.fused import descend
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
 from eflops.methods.cut import CutSchedule, top
-from eflops.methods.settings import scaled
+from eflops.models.batch import with_room
 
 
 class Weights:
@@ -31,10 +32,11 @@ class Weights:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows."""
-        settings, theta = work.settings, received.values.clone()
+        settings, theta = work.settings, with_room(*received.values.shape).copy_(received.values)
+        rates = settings.numbers("rate")[:, 0]
         for step in range(work.batches.steps):
             gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step))
-            theta.sub_(scaled(clipped(gradient, settings.clip), settings.rate))
+            descend(theta.numpy(), clipped(gradient, settings.clip).numpy(), rates)
             if self.step_cuts:
                 theta = self._cut(theta, work.round)[0]
         sends_top = self.server_cuts and (settings.sparse_upload or self.step_cuts)

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from eflops import gates
 from eflops.config.settings import GatedSettings
+from eflops.fused import keep_marked
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
 from eflops.methods.cut import CutSchedule, top
 from eflops.methods.gated import GatedSteps
@@ -51,13 +52,14 @@ class Method:
         local = GatedSteps(values, self._recover(_present(received.gates)), lam, self.task, settings)
         polynomials, entropy_slope = self._entropy(work, values)
         noise = uniform(work.seeds, "gates", (work.round, work.client), rows.steps * samples, values.shape[1])
-        draws = gates.logistic_noise(noise).split(samples)
+        draws = gates.logistic_noise(noise).numpy()
         for step in range(rows.steps):
-            for draw in draws[step]:
-                z, z_slope = gates.sample_with_slope(local.phi, draw)
-                slope = self.task.model.gradient(local.theta * z, work.data, chosen_rows(rows, step))
-                local.add(clipped(slope, settings.clip), z, z_slope, samples)
-            local.step(polynomials, None if entropy_slope is None else entropy_slope(local.phi))
+            slopes = []
+            for sample in range(samples):
+                weights = local.open(sample, draws[step * samples + sample])
+                slope = self.task.model.gradient(weights, work.data, chosen_rows(rows, step))
+                slopes.append(clipped(slope, settings.clip))
+            local.step(slopes, polynomials, None if entropy_slope is None else entropy_slope(local.phi))
         return self._message(local.theta, gates.mean_gate(local.phi), local.lam, work.round, settings.sparse_upload)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
@@ -87,15 +89,14 @@ class Method:
         return state["theta"] * torch.maximum(open_gate, z * TRACE)
 
     def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
-        """The top m of |theta~ z| with their gates; the other weights are dropped, their gates become their average."""
+        """The top m of |theta~ z| with their gates; the other weights become 0, their gates their average, in place."""
         keep = self.schedule.keep(round_) if cut else None
         if keep is None:
             return Payload(theta, None, z, None, lam)
-        size = self.task.size
-        support = top((theta * z).abs(), keep, self.task.layers, self.settings.layer_floor)
-        rest = (z * ~support)[:, :size].sum(1)
-        tail = rest / max(1, size - keep)
-        return Payload(theta * support, support, torch.where(support, z, tail[:, None]), tail, lam)
+        support = top((theta * z).abs_(), keep, self.task.layers, self.settings.layer_floor)
+        tail = torch.empty_like(lam)
+        keep_marked(theta.numpy(), z.numpy(), support.numpy(), self.task.size, tail.numpy())
+        return Payload(theta, support, z, tail, lam)
 
     def _recover(self, z: Tensor) -> Tensor:
         limit = self.settings.phi_limit

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,6 +33,10 @@ class RunSettings:
     def values(self, name: str) -> list[Any]:
         """The setting of each run."""
         return self.each(attrgetter(name))
+
+    def numbers(self, *names: str) -> np.ndarray:
+        """These settings of each run, [runs, names] of the tensors' type."""
+        return np.array(self.each(lambda run: [getattr(run, name) for name in names]), np.float32)
 
     def each(self, function: Callable[[Any], Any]) -> list[Any]:
         """`function` of each run's settings, computed once where all runs share them."""

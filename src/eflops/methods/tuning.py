@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from eflops.fused import descend
 from eflops.methods.base import Payload, State, Task, Upload, Work, average, chosen_rows, clipped
-from eflops.methods.settings import scaled
+from eflops.models.batch import with_room
 
 
 class SupportTuning:
@@ -20,13 +21,13 @@ class SupportTuning:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows, the gradient cut to the support."""
-        settings, theta = work.settings, received.values.clone()
+        settings, theta = work.settings, with_room(*received.values.shape).copy_(received.values)
+        rates = settings.numbers("tune_rate")[:, 0]
         assert received.support is not None
         for step in range(work.batches.steps):
-            gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step)).mul_(
-                received.support
-            )
-            theta.sub_(scaled(clipped(gradient, settings.clip), settings.tune_rate))
+            gradient = self.task.model.gradient(theta, work.data, chosen_rows(work.batches, step))
+            gradient = clipped(gradient.mul_(received.support), settings.clip)
+            descend(theta.numpy(), gradient.numpy(), rates)
         return Payload(theta, received.support, implicit=True)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:

@@ -19,10 +19,11 @@ class Layer:
 
 @dataclass(frozen=True)
 class Rows:
-    """Labelled rows as tensors, laid out as the model wants them."""
+    """Labelled rows as tensors, as the model wants them; the last `padding` rows are zeros and do not count."""
 
     x: Tensor
     y: Tensor
+    padding: int = 0
 
     @cached_property
     def columns(self) -> Tensor:
@@ -30,7 +31,7 @@ class Rows:
         return self.x.T.contiguous()
 
     def __len__(self) -> int:
-        return self.x.shape[0]
+        return self.x.shape[0] - self.padding
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.fused import errors
 from eflops.models.base import Layer, Operations, Rows
-from eflops.models.batch import pad, padded, product
+from eflops.models.batch import filled_up, pad, padded, product, with_room
 
 
 class Linear:
@@ -19,26 +20,27 @@ class Linear:
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows with the features padded to the parameters' width."""
-        return Rows(pad(torch.from_numpy(x)), torch.from_numpy(y))
+        return filled_up(pad(torch.from_numpy(x)), torch.from_numpy(y))
 
     def initial(self, seed: int) -> Tensor:
         """All zero: the loss is convex in theta, so no symmetry has to be broken."""
         return torch.zeros(padded(self.size))
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
-        """2/n X'(X theta - y); a run's mini-batch is a mask on the residuals, so that all runs share one product."""
-        residual = product(theta, data.columns).sub_(data.y)
+        """2/n X'(X theta - y); residuals outside a run's mini-batch are 0, so that all runs share one product."""
+        outputs = product(theta, data.columns)
         if chosen is None:
-            residual.mul_(2 / len(data))
+            residual = outputs.sub_(data.y).mul_(2 / len(data))
         else:
-            mask = torch.zeros_like(residual).scatter_(1, chosen, 2 / chosen.shape[1])
-            residual.mul_(mask)
+            residual = with_room(*outputs.shape)
+            weight = np.float32(2 / chosen.shape[1])
+            errors(outputs.numpy(), data.y.numpy(), chosen.numpy(), weight, residual.numpy())
         return product(residual, data.x)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Mean squared error and R2."""
-        error = product(theta, data.columns).sub_(data.y).double().square_().mean(1)
-        spread = data.y.double().var(correction=0)
+        error = product(theta, data.columns).sub_(data.y)[:, : len(data)].double().square_().mean(1)
+        spread = data.y[: len(data)].double().var(correction=0)
         return {"mse": error, "r2": 1 - error / spread}
 
     def macs(self, kept: np.ndarray) -> Operations:

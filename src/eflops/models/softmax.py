@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from eflops.models.base import Layer, Operations, Rows
-from eflops.models.batch import pad, padded, product
+from eflops.models.batch import filled_up, pad, padded, product
 
 
 class Softmax:
@@ -19,17 +19,17 @@ class Softmax:
         self.layers = (Layer("weights", 0, self.size),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
-        """Rows as they are."""
-        return Rows(torch.from_numpy(x), torch.from_numpy(y))
+        """Rows as they are, filled up if they are few."""
+        return filled_up(torch.from_numpy(x), torch.from_numpy(y))
 
     def initial(self, seed: int) -> Tensor:
         """All zero: the loss is convex in theta, so no symmetry has to be broken."""
         return torch.zeros(padded(self.size))
 
     def logits(self, theta: Tensor, data: Rows) -> Tensor:
-        """The logits [runs, classes, rows]."""
+        """The logits [runs, classes, rows with padding]."""
         weights = theta[:, : self.size].reshape(-1, self.features)
-        return product(weights, data.columns).view(-1, self.classes, len(data))
+        return product(weights, data.columns).view(-1, self.classes, len(data.x))
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """(softmax - one-hot)' x / n; a run's mini-batch is a mask on the rows."""
@@ -38,14 +38,14 @@ class Softmax:
         if chosen is None:
             error.mul_(1 / len(data))
         else:
-            mask = torch.zeros(theta.shape[0], len(data)).scatter_(1, chosen, 1 / chosen.shape[1])
+            mask = torch.zeros(theta.shape[0], len(data.x)).scatter_(1, chosen, 1 / chosen.shape[1])
             error.mul_(mask[:, None, :])
-        return pad(product(error.view(-1, len(data)), data.x).view(-1, self.size))
+        return pad(product(error.view(-1, len(data.x)), data.x).view(-1, self.size))
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy, cross-entropy and, for two classes, the area under the ROC curve."""
-        logits = self.logits(theta, data)
-        return class_metrics(logits.transpose(1, 2), data.y)
+        logits = self.logits(theta, data)[..., : len(data)]
+        return class_metrics(logits.transpose(1, 2), data.y[: len(data)])
 
     def macs(self, kept: np.ndarray) -> Operations:
         """One operation a kept weight."""
