@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from slurm.cluster import Cluster, missing_programs
-from workflow.conftest import PARTS, ROOT
+from workflow.conftest import lay_out
 
 pytestmark = [
     pytest.mark.slurm,
@@ -33,6 +33,7 @@ experiments:
 # Tests ask more often than people need to.
 OFTEN = ("--slurm-init-seconds-before-status-checks", "2", "--seconds-between-status-checks", "2")
 SLURM = ("--profile", "profiles/slurm", *OFTEN)
+SMOKE = ("smoke", "--configfile", "config/smoke.yaml")
 # After a fault the training is what matters; tables and figures follow from it.
 GATHERED = "results/gathered/support_recovery.csv"
 RECORDS = 8
@@ -59,12 +60,23 @@ class Study:
         assert process.returncode == 0, output
         return output
 
-    def hashes(self) -> dict[str, str]:
+    def hashes(self, results: str = "results") -> dict[str, str]:
         """The hash of every record's result."""
-        runs = self.folder / "results/runs"
+        runs = self.folder / results / "runs"
         return {
             str(path.relative_to(runs)): json.loads(path.read_text())["result_sha256"] for path in runs.rglob("*.json")
         }
+
+    def products(self, results: str) -> dict[str, bytes]:
+        """The files of every table and figure, and those of the scorecard and the summary."""
+        folder = self.folder / results
+        names = ("tables/*", "figures/*", "scorecard.*", "summary.md")
+        return {str(path.relative_to(folder)): path.read_bytes() for name in names for path in folder.glob(name)}
+
+    def heavy_jobs(self, results: str) -> int:
+        """How many jobs made data, references and records, by their benchmark files."""
+        stages = [self.folder / results / "benchmarks" / name for name in ("data", "references", "train")]
+        return sum(len(list(stage.rglob("*.tsv"))) for stage in stages)
 
     def forget(self, method: str) -> None:
         """Remove all records of a method and what was gathered from them, so that they are due."""
@@ -84,19 +96,20 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield cluster
 
 
-def fresh(folder: Path, cluster: Cluster, config: str) -> Study:
-    folder.mkdir()
-    for part in PARTS:
-        source = ROOT / part
-        (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / part)  # type: ignore[operator]
-    (folder / "config.yaml").write_text(config)
+def fresh(folder: Path, cluster: Cluster, config: str | None = None) -> Study:
+    lay_out(folder, config)
     return Study(folder, cluster)
+
+
+def submitted(output: str) -> int:
+    """How many jobs Snakemake says it has given to Slurm."""
+    return len(set(re.findall(r"has been submitted with SLURM jobid (\d+)", output)))
 
 
 @pytest.fixture(scope="module")
 def local(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The result hashes of a run without Slurm, whole cells at a time."""
-    study = fresh(tmp_path_factory.mktemp("local") / "study", cluster, STUDY)
+    study = fresh(tmp_path_factory.mktemp("local"), cluster, STUDY)
     study.snakemake("--cores", "2", "all")
     return study.hashes()
 
@@ -104,10 +117,10 @@ def local(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> dict[st
 @pytest.fixture(scope="module")
 def finished(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The study after a run through Slurm, cells split in two."""
-    study = fresh(tmp_path_factory.mktemp("cluster") / "study", cluster, f"seeds_per_job: 2\n{STUDY}")
+    study = fresh(tmp_path_factory.mktemp("cluster"), cluster, f"seeds_per_job: 2\n{STUDY}")
     output = study.snakemake(*SLURM, "all")
     # Four halves of two cells, one data draw and its references went to the cluster; all else stayed here.
-    assert len(set(re.findall(r"has been submitted with SLURM jobid (\d+)", output))) == 4 + 2
+    assert submitted(output) == 4 + 2
     return study
 
 
@@ -124,11 +137,24 @@ def ends_complete(study: Study, process: "subprocess.Popen[str]", local: dict[st
     assert study.hashes() == local
 
 
-def test_the_results_are_those_of_a_local_run_bit_for_bit(finished: Study, local: dict[str, str]) -> None:
+def test_the_small_study_has_the_bits_of_a_local_run(finished: Study, local: dict[str, str]) -> None:
     assert len(local) == RECORDS
     assert finished.hashes() == local
     assert (finished.folder / "results/scorecard.md").exists()
     assert "Nothing to be done" in finished.snakemake(*SLURM, "all")
+
+
+def test_the_smoke_pipeline_has_the_bits_of_a_local_run(cluster: Cluster, tmp_path: Path) -> None:
+    here, there = fresh(tmp_path / "local", cluster), fresh(tmp_path / "cluster", cluster)
+    here.snakemake("--cores", "2", *SMOKE)
+    output = there.snakemake(*SLURM, *SMOKE)
+    assert submitted(output) == here.heavy_jobs("results-smoke") > 0
+    assert there.hashes("results-smoke") == here.hashes("results-smoke") != {}
+    # Which files there are first: bytes of pictures make no readable message.
+    mine, theirs = here.products("results-smoke"), there.products("results-smoke")
+    assert theirs.keys() == mine.keys()
+    assert [name for name in mine if theirs[name] != mine[name]] == []
+    assert "Nothing to be done" in there.snakemake(*SLURM, *SMOKE)
 
 
 def test_a_cancelled_job_is_made_up_for(study: Study, local: dict[str, str]) -> None:

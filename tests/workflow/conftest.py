@@ -56,15 +56,22 @@ class Study:
         (self.folder / path).write_text(text.replace(old, new))
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    """The small study after a full run, in a folder whose name has a space."""
-    folder = tmp_path_factory.mktemp("a study")
+def lay_out(folder: Path, config: str | None = None) -> None:
+    """Copy the workflow into a folder, with a config of its own or the paper's."""
+    folder.mkdir(exist_ok=True)
     for part in PARTS:
         source = ROOT / part
         copy: Callable[..., object] = shutil.copytree if source.is_dir() else shutil.copy2
         copy(source, folder / part)
-    (folder / "config.yaml").write_text(MINI)
+    if config is not None:
+        (folder / "config.yaml").write_text(config)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The small study after a full run, in a folder whose name has a space."""
+    folder = tmp_path_factory.mktemp("a study")
+    lay_out(folder, MINI)
     study = Study(folder)
     study.snakemake("all")
     return study

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,24 +10,16 @@ from eflops.cli import main
 from eflops.provenance import sums
 from eflops.provenance.audit import audit_crate
 from eflops.provenance.crate import make_crate
+from own_environment import python_with
 
 pytestmark = pytest.mark.workflow
 ROOT = Path(__file__).parents[2]
-# The validator cannot be installed beside Flower, so it has an environment of its own, kept from test to test.
-VALIDATOR = ROOT / ".venv-validator"
-PACKAGES = ("roc-validator==0.13.0", "rocrate==0.15.0")
 
 
 @pytest.fixture(scope="session")
 def validator() -> Path:
-    """The Python of the validator's environment."""
-    python, stamp = VALIDATOR / "bin" / "python", VALIDATOR / ".installed"
-    if not stamp.exists() or stamp.read_text() != " ".join(PACKAGES):
-        subprocess.run([sys.executable, "-m", "venv", "--clear", VALIDATOR], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
-        (VALIDATOR / ".gitignore").write_text("*\n")
-        stamp.write_text(" ".join(PACKAGES))
-    return python
+    """The Python of the validator, which cannot be installed beside Flower."""
+    return python_with("validator", "roc-validator==0.13.0", "rocrate==0.15.0")
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 
 rule fetch:
     output:
-        expand("resources/{{source}}/{name}", name=IDX_FILES),
+        local(expand("resources/{{source}}/{name}", name=IDX_FILES)),
     log:
         f"{RESULTS}/logs/fetch/{{source}}.log",
     benchmark:

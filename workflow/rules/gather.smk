@@ -17,7 +17,7 @@ rule gather:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output.runs, ancestor=2),
         plan=lambda wildcards: json.dumps(PLANS[wildcards.experiment].as_json(), sort_keys=True),
         code=code_hash("eflops.analysis.gather"),
     message:
@@ -42,7 +42,7 @@ rule gather_supports:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output[0], ancestor=2),
         plan=lambda wildcards: json.dumps(PLANS[wildcards.experiment].as_json(), sort_keys=True),
         code=code_hash("eflops.analysis.supports"),
     message:

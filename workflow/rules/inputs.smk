@@ -4,7 +4,7 @@
 def raw_files(wildcards):
     """The downloaded files a data set is made from; none for most."""
     source = getattr(STUDY.datasets[wildcards.dataset], "source", None)
-    return [f"resources/{source}/{name}" for name in IDX_FILES] if source else []
+    return [local(f"resources/{source}/{name}") for name in IDX_FILES] if source else []
 
 
 def raw_folder(wildcards):

@@ -25,7 +25,7 @@ rule table:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output.csv, ancestor=2),
         context=CONTEXT,
         title=product_title,
         code=product_code,
@@ -60,7 +60,7 @@ rule figure:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output.csv, ancestor=2),
         context=CONTEXT,
         title=product_title,
         code=product_code,

@@ -36,7 +36,7 @@ rule judge:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output.markdown, parent=True),
         context=CONTEXT,
         experiments=" ".join(SCORECARD["experiments"]),
         tables=" ".join(SCORECARD["tables"]),
@@ -63,7 +63,7 @@ rule conclude:
         mem_mb=500,
         runtime=5,
     params:
-        results=lambda wildcards: RESULTS,
+        results=subpath(output[0], parent=True),
         sources=" ".join(SUMMARISED),
         code=code_hash("eflops.analysis.closing"),
     message:

@@ -26,11 +26,11 @@ for plan in PLANS.values():
                 mem_mb=NEEDS.memory("train/{experiment}"),
                 runtime=NEEDS.minutes("train/{experiment}"),
             params:
-                results=lambda wildcards: RESULTS,
+                results=subpath(output[0], ancestor=6),
                 job=cell_job,
                 code=cell_code,
                 block=STUDY.block_size,
-                folder=f"{RESULTS}/runs/{{experiment}}/{{ratio}}/{{method}}",
+                folder=subpath(output[0], ancestor=2),
             message:
                 f"Train {{wildcards.method}} on {{wildcards.experiment}} {{wildcards.ratio}}{suffix.replace('_seeds', ', seeds ')}"
             shell:
