@@ -3,7 +3,7 @@
 The floor is the matrix products and random numbers of the same rounds, bare: no gates, no averaging, no evaluation.
 Each is measured several times in turn and the fastest is kept, because this machine's timings are noisy.
 
-    python benchmarks/engine.py [--ratio 0.64] [--seeds 30] [--rounds 60] [--repeats 3]
+    python benchmarks/engine.py [--ratio 0.64] [--seeds 30] [--rounds 200] [--repeats 3]
 """
 
 import argparse
@@ -33,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ratio", type=float, default=0.64)
     parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--repeats", type=int, default=3)
     arguments = parser.parse_args()
     batched.prepare()
