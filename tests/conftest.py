@@ -1,5 +1,6 @@
 """The small study that tests of provenance read, made once a session; tests that change it get a copy."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -15,8 +16,13 @@ hypothesis.settings.load_profile("eflops")
 
 @pytest.fixture(autouse=True, scope="module")
 def _training_leaves_no_trace() -> Iterator[None]:
-    """Training switches denormals and gradients off for the whole process; tests of other files may need them."""
-    yield
+    """Training switches denormals and gradients off for the whole process; tests of other files may need them.
+
+    Flower's simulation sets PYTHONPATH to all that this process can import; programs started later would find it.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
+        yield
     if torch := sys.modules.get("torch"):
         torch.set_flush_denormal(False)
         torch.set_grad_enabled(True)

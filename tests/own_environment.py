@@ -12,8 +12,9 @@ def python_with(name: str, *packages: str) -> Path:
     folder, wanted = ROOT / f".venv-{name}", " ".join(packages)
     python, stamp = folder / "bin" / "python", folder / ".installed"
     if not stamp.exists() or stamp.read_text() != wanted:
-        subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
+        # Isolated (-I): what PYTHONPATH leads to would count as installed, and Flower sets it for its workers.
+        subprocess.run([sys.executable, "-I", "-m", "venv", "--clear", folder], check=True)
+        subprocess.run([python, "-I", "-m", "pip", "install", "--quiet", *packages], check=True)
         (folder / ".gitignore").write_text("*\n")
         stamp.write_text(wanted)
     return python

@@ -48,7 +48,8 @@ def bucket(environment: Path, tmp_path: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     address, log = f"http://127.0.0.1:{port}/bucket", tmp_path / "server.log"
     with open(log, "wb") as stream:
-        words = [environment / "bin/moto_server", "--host", "127.0.0.1", "--port", str(port)]
+        program = [environment / "bin/python", "-I", environment / "bin/moto_server"]
+        words = [*program, "--host", "127.0.0.1", "--port", str(port)]
         server = subprocess.Popen(words, stdout=stream, stderr=stream)
     try:
         end = time.monotonic() + PATIENCE
