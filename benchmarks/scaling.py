@@ -30,7 +30,7 @@ from eflops.train import make_method, make_task
 BASE = {"features": 1000, "rows": 640, "clients": 10, "seeds": 30}
 FROM = {"features": 250, "rows": 160, "clients": 4, "seeds": 4}
 LABELS = {"features": "features d", "rows": "rows N", "clients": "clients", "seeds": "seeds"}
-METHODS = ("eflops", "fedavg")
+NAMES = {"eflops": "E-FLoPS", "fedavg": "FedAvg"}
 ROUNDS, STEPS = 3, 5
 COLUMNS = ("varied", *BASE, "method", "ms_per_round")
 
@@ -49,7 +49,7 @@ def main() -> None:
         for value in (first * 2**power for power in range(arguments.factor.bit_length())):
             sizes = {**BASE, varied: value}
             federation = _federation(sizes)
-            for method in METHODS:
+            for method in NAMES:
                 milliseconds = _milliseconds(method, federation, sizes["seeds"], arguments.repeats)
                 rows.append({"varied": varied, **sizes, "method": method, "ms_per_round": round(milliseconds, 2)})
                 print(f"{varied:9} {value:6} {method:7} {milliseconds:9.2f} CPU ms per round", flush=True)
@@ -91,15 +91,18 @@ def _draw(rows: list[dict], path: Path) -> None:
     """One panel a size, with the fitted slopes."""
     figure, axes = plt.subplots(1, len(FROM), figsize=(11, 2.8), sharey=True, layout="constrained")
     for axis, varied in zip(axes, FROM, strict=True):
-        for method in METHODS:
+        for method in NAMES:
             points = [
                 (row[varied], row["ms_per_round"]) for row in rows if (row["varied"], row["method"]) == (varied, method)
             ]
             x, y = np.array(points, dtype=float).T
             slope, offset = np.polyfit(np.log(x), np.log(y), 1)
-            (line,) = axis.loglog(x, y, "o", label=f"{method}, slope {slope:.2f}")
+            (line,) = axis.loglog(x, y, "o", label=f"{NAMES[method]}, slope {slope:.2f}")
             axis.loglog(x, np.exp(offset) * x**slope, color=line.get_color(), linewidth=1)
             print(f"{varied:9} {method:7} slope {slope:.2f}")
+        # Only the sizes that were measured: the labels of a logarithmic axis over so short a range run into one another.
+        axis.set_xticks(x, [f"{size:.0f}" for size in x])
+        axis.minorticks_off()
         axis.set_xlabel(LABELS[varied])
         axis.legend(fontsize=7, frameon=False)
     axes[0].set_ylabel("CPU ms per round")
