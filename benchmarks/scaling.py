@@ -100,7 +100,7 @@ def _draw(rows: list[dict], path: Path) -> None:
             (line,) = axis.loglog(x, y, "o", label=f"{NAMES[method]}, slope {slope:.2f}")
             axis.loglog(x, np.exp(offset) * x**slope, color=line.get_color(), linewidth=1)
             print(f"{varied:9} {method:7} slope {slope:.2f}")
-        # Only the sizes that were measured: the labels of a logarithmic axis over so short a range run into one another.
+        # Only the sizes that were measured: the usual labels of so short a logarithmic axis run into one another.
         axis.set_xticks(x, [f"{size:.0f}" for size in x])
         axis.minorticks_off()
         axis.set_xlabel(LABELS[varied])
