@@ -4,9 +4,9 @@
 PYTHON ?= python3
 CORES ?= all
 VENV := .venv
-EXTRAS := [test,simulation,slurm]
+EXTRAS := [test,simulation,deployment,slurm]
 
-# Parallel work comes from Snakemake's cores: more than one thread a process only slows small tensors down.
+# Parallel work comes from Snakemake's cores: more than one thread per process only slows small tensors down.
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
 
@@ -14,7 +14,7 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test test-slurm unlock requests lint lock schema tune publish audit
+.PHONY: help reproduce smoke test test-bits test-slurm test-hosts unlock lint lock search publish audit
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -27,8 +27,8 @@ smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
 	@$(IN_VENV) eflops summary results-smoke
 
-test: lint ## run the linters, the type checker and every test but those of make test-slurm
-	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m 'not slurm'
+test: lint ## run the linters, the type checker and every test but those of the other targets
+	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m 'not slurm and not hosts and not bits'
 
 lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) ruff check .
@@ -37,30 +37,30 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) mypy
 	$(IN_VENV) snakemake --lint
 
+test-bits: $(VENV)/.installed-extras ## compare results with those of processors that qemu-user emulates
+	$(IN_VENV) pytest tests/bits -m bits
+
 test-slurm: $(VENV)/.installed-extras ## run the workflow on a Slurm of one node that the test starts and stops
 	tests/slurm/install
 	$(IN_VENV) pytest tests/slurm -m slurm $(if $(ONLY),-k '$(ONLY)')
 
+test-hosts: $(VENV)/.installed-extras ## run a Flower federation across network namespaces; needs root and iproute2
+	$(IN_VENV) pytest tests/flower -m hosts $(if $(ONLY),-k '$(ONLY)')
+
 unlock: $(VENV)/.installed ## remove the lock that a killed snakemake left; only if none is running here
 	$(IN_VENV) snakemake --unlock
 
-requests: $(VENV)/.installed ## note what the jobs of results/ took, for what jobs ask a cluster for
-	$(IN_VENV) eflops requests
+search: $(VENV)/.installed ## run the searches and take their choices over into config/chosen.yaml
+	$(IN_VENV) snakemake --cores $(CORES) search
+	$(IN_VENV) eflops adopt results/search/*.json
 
-tune: $(VENV)/.installed ## run the searches and take their choices over into config.yaml
-	$(IN_VENV) snakemake --cores $(CORES) tune
-	$(IN_VENV) eflops adopt results/tuning/*.json
-
-publish: $(VENV)/.installed ## copy the finished results to results/published, audit them, renew the README
-	$(IN_VENV) eflops publish
+publish: $(VENV)/.installed ## copy the finished results to results/published, audit them, renew the README (KEY=an ssh key signs them)
+	$(IN_VENV) eflops publish $(if $(KEY),--sign "$(KEY)")
 	$(IN_VENV) eflops audit results/published
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(VENV)/bin/python docs/refresh.py README.md
 
 audit: $(VENV)/.installed ## check the published results: every record, table and figure
 	$(IN_VENV) eflops audit results/published
-
-schema: $(VENV)/.installed ## write the config's schema from its models
-	$(IN_VENV) eflops schema
 
 lock: $(VENV)/.installed-extras ## pin the versions that .venv holds now, for pip and for conda
 	$(IN_VENV) pip check

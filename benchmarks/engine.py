@@ -1,98 +1,203 @@
-"""Seconds per seed-round of each method at the paper's synthetic size, beside the floor that no engine can go below.
+"""CPU time per seed-round of each method at the paper's synthetic size, beside a plain numpy loop and a floor.
 
-The floor is the matrix products and random numbers of the same rounds, bare: no gates, no averaging, no evaluation.
-Each is measured several times in turn and the fastest is kept, because this machine's timings are noisy.
+The numpy loop is federated averaging of one seed as one would write it down. The floor is the matrix products and
+random numbers of the same rounds, bare: no gates, no averaging, no evaluation. All are measured in turn in one
+invocation and the fastest of each is kept, because timings are noisy; ratios are what counts. Methods have the settings
+of config.yaml, per data set too, but for the number of local steps, which is the same for all. A run that diverges is
+not timed.
 
-    python benchmarks/engine.py [--ratio 0.64] [--seeds 30] [--rounds 200] [--repeats 3]
+    python benchmarks/engine.py [--ratio 0.64] [--rounds 100] [--repeats 3] [--csv benchmarks/engine.csv] [--show]
 """
 
 import argparse
-import time
-from collections.abc import Callable
+import csv
+import resource
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
+import numpy as np
 import torch
 
 from eflops.config.load import read
+from eflops.config.models import Config
 from eflops.config.settings import TrainingSettings, settings_class
-from eflops.data import build
-from eflops.data.federation import Federation
-from eflops.engines import batched
-from eflops.engines.rounds import Server, sampled_clients
-from eflops.gates import logistic_noise
-from eflops.models.batch import BLOCK, pad, padded
-from eflops.noise import uniform
-from eflops.train import make_method, make_task
+from eflops.data.build import build
+from eflops.training.client import draw_batches
+from eflops.training.engines import batched
+from eflops.training.methods.batches import Batches
+from eflops.training.models.gradients import slopes
+from eflops.training.models.linear import Linear
+from eflops.training.numerics.gates import logistic_noise
+from eflops.training.numerics.noise import uniform
+from eflops.training.rounds import Server, sampled_clients
+from eflops.training.train import make_method, make_task
 
 METHODS = ("fedavg", "fediht", "fediterht", "flops", "eflops")
-STEPS, BATCH = 5, 16
+STEPS, MANY, FEW = 5, 30, 3
+BATCHES = {"whole": None, "16 rows": 16}
+COLUMNS = ("method", "batch", "seeds", "ms_per_seed_round")
+
+
+class Bench:
+    """The synthetic problem, and how each piece of work on it is done for a number of rounds."""
+
+    def __init__(self, config: Config, ratio: float, rounds: int) -> None:
+        self.config, self.rounds = config, rounds
+        self.dataset = config.datasets["synthetic"]
+        self.federation = build(self.dataset.model_dump(), ratio, 0)
+
+    def settings(self, name: str, batch: int | None) -> TrainingSettings:
+        """What config.yaml sets for a method on this data, with the benchmark's number of steps."""
+        entry = self.config.methods[name]
+        own = {**entry.settings, **entry.per_dataset.get("synthetic", {})}
+        changes = {"rounds": self.rounds, "local_steps": STEPS, "batch_size": batch, "finetune_rounds": 0}
+        return settings_class(entry.method).model_validate({**own, **changes})
+
+    def train(self, name: str, batch: int | None, seeds: Sequence[int]) -> float:
+        """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""
+        method = self.config.methods[name].method
+        job = {"model": self.dataset.model, "density": self.dataset.density, "method": method, "options": {},
+               "name": name, "client_fraction": self.dataset.client_fraction}  # fmt: skip
+        task, bench = make_task(job, [self.settings(name, batch)] * len(seeds), self.federation)
+        transport = batched.transport(None, task, self.federation)
+        for rows in transport.clients:
+            assert rows.arrays
+        server, method, start = (
+            Server(task, bench, transport, 10**9, lambda *_: None),
+            make_method(job, task),
+            cpu_seconds(),
+        )
+        _, tally = server.run(method, seeds)
+        spent = cpu_seconds() - start - tally.evaluation_seconds
+        if tally.diverged:
+            sys.exit(f"{name} diverged in {len(tally.diverged)} of {len(seeds)} runs, so its time means nothing.")
+        return spent
+
+    def asked(self, seeds: Sequence[int], round_: int) -> Iterator[tuple[int, list[int]]]:
+        """The clients of a round, each with the seeds that ask it."""
+        clients = len(self.federation.clients)
+        chosen = sampled_clients(tuple(seeds), round_, clients, int(self.dataset.client_fraction * clients))
+        for client in range(clients):
+            runs = [seed for seed, own in zip(seeds, chosen, strict=True) if client in own]
+            if runs:
+                yield client, runs
+
+    def floor(self, gated: bool, batch: int | None, seeds: Sequence[int]) -> float:
+        """CPU seconds of the products of every asked client and step, and of the gates' noise."""
+        model = Linear(self.federation.test.x.shape[1])
+        data = [model.rows(block.x, block.y) for block in self.federation.clients]
+        theta, start = torch.zeros(len(seeds), model.size), cpu_seconds()
+        for round_ in range(self.rounds):
+            for client, runs in self.asked(seeds, round_):
+                if gated:
+                    logistic_noise(uniform(runs, "floor", (round_, client), STEPS, model.size))
+                drawn = draw_batches(len(data[client]), STEPS, batch, runs, round_, client)
+                for step in range(STEPS):
+                    slopes(theta[: len(runs)], data[client], _places(drawn, step))
+        return cpu_seconds() - start
+
+    def numpy_loop(self, batch: int | None) -> float:
+        """CPU seconds of federated averaging of one seed, client after client, in twenty lines of numpy."""
+        settings, federation = self.settings("fedavg", batch), self.federation
+        draw, theta = np.random.default_rng(0), np.zeros(federation.test.x.shape[1], np.float32)
+        rate, clip, start = np.float32(settings.rate), settings.clip or np.inf, cpu_seconds()
+        for _ in range(self.rounds):
+            asked = draw.permutation(len(federation.clients))[: int(self.dataset.client_fraction * 10)]
+            weights = federation.counts[asked] / federation.counts[asked].sum()
+            total = np.zeros_like(theta)
+            for client, weight in zip(asked, weights, strict=True):
+                x, y, own = federation.clients[client].x, federation.clients[client].y, theta.copy()
+                order = draw.permutation(len(y))
+                for step in range(STEPS):
+                    if batch is not None and batch < len(y):
+                        rows = order[np.arange(step * batch, (step + 1) * batch) % len(y)]
+                        gradient = _gradient(x[rows], y[rows], own)
+                    else:
+                        gradient = _gradient(x, y, own)
+                    norm = np.sqrt(gradient @ gradient)
+                    own -= rate * (gradient * np.float32(clip / norm) if norm > clip else gradient)
+                total += np.float32(weight) * own
+            theta = total
+        return cpu_seconds() - start
+
+
+def _gradient(x: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    return np.float32(2 / len(y)) * (x.T @ (x @ theta - y))
+
+
+def _places(drawn: Batches, step: int) -> "torch.Tensor | None":
+    return torch.from_numpy(drawn.chosen(step)) if drawn.size else None
+
+
+def measured(bench: Bench, repeats: int) -> dict[tuple[str, str, int], float]:
+    """CPU ms per seed-round of each piece of work, by method, batch and number of seeds."""
+    work: dict[tuple[str, str, int], Callable[[], float]] = {}
+    many, few = list(range(MANY)), list(range(FEW))
+    for label, batch in BATCHES.items():
+        work["numpy loop", label, 1] = partial(bench.numpy_loop, batch)
+        for name in METHODS:
+            for seeds in (many, few, [0]):
+                work[name, label, len(seeds)] = partial(bench.train, name, batch, seeds)
+        work["floor", label, MANY] = partial(bench.floor, False, batch, many)
+        work["floor with noise", label, MANY] = partial(bench.floor, True, batch, many)
+    best = dict.fromkeys(work, float("inf"))
+    for _ in range(repeats):
+        for key, piece in work.items():
+            best[key] = min(best[key], piece() / bench.rounds / key[2] * 1e3)
+    return best
+
+
+def cpu_seconds() -> float:
+    """What this process has used, by the kernel's account."""
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    return spent.ru_utime + spent.ru_stime
+
+
+def ratios(ms: dict[tuple[str, str, int], float]) -> Iterator[tuple[str, str, float, str]]:
+    """What was wanted: a name, the batch, the ratio and its aim."""
+    for batch, aim in (("whole", "0.4"), ("16 rows", "0.5")):
+        yield "FedAvg, 30 seeds : numpy loop", batch, ms["fedavg", batch, MANY] / ms["numpy loop", batch, 1], aim
+    for batch in BATCHES:
+        yield "FedAvg, one seed : numpy loop", batch, ms["fedavg", batch, 1] / ms["numpy loop", batch, 1], "1.5"
+        yield "E-FLoPS : FedAvg, 30 seeds", batch, ms["eflops", batch, MANY] / ms["fedavg", batch, MANY], "2"
+        yield "FedAvg, three seeds : thirty", batch, ms["fedavg", batch, FEW] / ms["fedavg", batch, MANY], "1.3"
+        yield "E-FLoPS, three seeds : thirty", batch, ms["eflops", batch, FEW] / ms["eflops", batch, MANY], "1.3"
+        yield "FedAvg : floor", batch, ms["fedavg", batch, MANY] / ms["floor", batch, MANY], "1.5"
+        yield "E-FLoPS : floor", batch, ms["eflops", batch, MANY] / ms["floor with noise", batch, MANY], "1.7"
+
+
+def show(ms: dict[tuple[str, str, int], float]) -> None:
+    """Print both tables."""
+    print("| method | batch | seeds | ms per seed-round |\n| --- | --- | --- | --- |")
+    for (method, batch, seeds), value in ms.items():
+        print(f"| {method} | {batch} | {seeds} | {value:.3f} |")
+    print("\n| ratio | batch | measured | wanted, at most |\n| --- | --- | --- | --- |")
+    for name, batch, value, aim in ratios(ms):
+        print(f"| {name} | {batch} | {value:.2f} | {aim} |")
 
 
 def main() -> None:
-    """Measure and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measure and write a CSV, or read it; print two tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ratio", type=float, default=0.64)
-    parser.add_argument("--seeds", type=int, default=30)
-    parser.add_argument("--rounds", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--csv", type=Path, default=Path("benchmarks/engine.csv"))
+    parser.add_argument("--show", action="store_true", help="print what the CSV holds and measure nothing")
     arguments = parser.parse_args()
-    batched.prepare()
-    config = read("config.yaml")
-    dataset = config.datasets["synthetic"]
-    federation = build(dataset.model_dump(), arguments.ratio, 0)
-    print(f"N/d {arguments.ratio}, {STEPS} steps of {BATCH} rows, {arguments.seeds} seeds; ms per seed-round")
-    print(f"{'method':10} {'one seed':>9} {'batched':>9} {'floor':>9} {'x floor':>8} {'30 : 1':>7}")
-    for name in METHODS:
-        entry = config.methods[name]
-        changes = {"rounds": arguments.rounds, "local_steps": STEPS, "batch_size": BATCH, "tune_rounds": 0}
-        settings = settings_class(entry.method).model_validate({**entry.settings, **changes})
-        job = {**_job(entry.method, dataset), "client_fraction": dataset.client_fraction}
-        many = list(range(arguments.seeds))
-        work = [
-            partial(_train, job, settings, federation, [0]),
-            partial(_train, job, settings, federation, many),
-            partial(_floor, settings, federation, many, dataset.client_fraction, gated=entry.method == "eflops"),
-        ]
-        one, batch, floor = (seconds / arguments.rounds * 1e3 for seconds in _fastest(arguments.repeats, work))
-        row = f"{one:9.3f} {batch / len(many):9.3f} {floor / len(many):9.3f} {batch / floor:8.2f} {batch / one:7.2f}"
-        print(f"{name:10} {row}")
-
-
-def _job(method: str, dataset: object) -> dict:
-    return {"model": dataset.model, "density": dataset.density, "method": method, "options": {}, "name": method}
-
-
-def _train(job: dict, settings: TrainingSettings, federation: Federation, seeds: list[int]) -> None:
-    task, bench = make_task(job, [settings] * len(seeds), federation)
-    transport = batched.transport(None, task, federation)
-    Server(task, bench, transport, 10**9, lambda *_: None).run(make_method(job, task), seeds)
-
-
-def _floor(settings: TrainingSettings, federation: Federation, seeds: list[int], fraction: float, gated: bool) -> None:
-    """The products of every asked client and step, in blocks as the engine makes them, and the gates' noise."""
-    width, clients = padded(federation.test.x.shape[1]), len(federation.clients)
-    data = [pad(torch.from_numpy(block.x)) for block in federation.clients]
-    columns = [x.T.contiguous() for x in data]
-    theta = torch.zeros(BLOCK, width)
-    for round_ in range(settings.rounds):
-        asked = [set(sampled_clients(seed, round_, clients, int(fraction * clients)).tolist()) for seed in seeds]
-        for client, x in enumerate(data):
-            runs = [seed for seed, chosen in zip(seeds, asked, strict=True) if client in chosen]
-            if gated and runs:
-                logistic_noise(uniform(runs, "floor", (round_, client), settings.local_steps, width))
-            for _ in range(settings.local_steps * -(-len(runs) // BLOCK)):
-                (theta @ columns[client]) @ x
-
-
-def _fastest(repeats: int, work: list[Callable[[], None]]) -> list[float]:
-    """The shortest time of each piece of work, measured in turn."""
-    best = [float("inf")] * len(work)
-    for _ in range(repeats):
-        for index, piece in enumerate(work):
-            start = time.process_time()
-            piece()
-            best[index] = min(best[index], time.process_time() - start)
-    return best
+    if not arguments.show:
+        batched.prepare()
+        config = read("config.yaml")
+        measured(Bench(config, arguments.ratio, 2), 1)
+        ms = measured(Bench(config, arguments.ratio, arguments.rounds), arguments.repeats)
+        with arguments.csv.open("w", newline="") as file:
+            rows = [COLUMNS, *((*key, round(value, 4)) for key, value in ms.items())]
+            csv.writer(file, lineterminator="\n").writerows(rows)
+    with arguments.csv.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    show({(row["method"], row["batch"], int(row["seeds"])): float(row["ms_per_seed_round"]) for row in rows})
 
 
 if __name__ == "__main__":

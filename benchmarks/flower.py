@@ -4,7 +4,8 @@ Flower trains one seed, as on a federation; the batched engine trains all of the
 the fastest of each is kept; the seed that both trained must have the same weights. The second ratio adds the start-up
 of each, spread over the rounds of a whole run of the config, with one start of Flower a seed.
 
-Flower's rounds take 0.1 s at the least: its simulation looks for new messages ten times a second.
+Beside them stands a plain Flower app of FedAvg with a numpy client (`plain_flower.py`) on the same data. A round of
+Flower's takes 0.1 s at the least: its simulation looks for new messages ten times a second.
 
     python benchmarks/flower.py [--ratio 0.64] [--seeds 30] [--rounds 20] [--repeats 3] [--methods eflops fedavg]
 """
@@ -20,19 +21,21 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from eflops.config import cells
 from eflops.config.load import read
 from eflops.config.models import Config
-from eflops.data import build
+from eflops.config.plan import job_slice
+from eflops.data.build import build
 from eflops.data.federation import Federation, save
-from eflops.engines import batched
-from eflops.engines.flower import simulation
-from eflops.engines.flower.grid import Patience
-from eflops.engines.rounds import Connect, Server
-from eflops.train import Job, make_method, make_task
+from eflops.flower import simulation
+from eflops.flower.grid import Patience
+from eflops.results import labels
+from eflops.training.engines import batched
+from eflops.training.job import Job
+from eflops.training.rounds import Connect, Server
+from eflops.training.train import make_method, make_task
 
 EXPERIMENT = "support_recovery"
-IMPORTS = "import eflops.train, eflops.engines.batched"
+IMPORTS = "import eflops.training.train, eflops.training.engines.batched"
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Cell:
 
     def train(self, connect: Connect, seeds: list[int]) -> tuple[float, Tensor]:
         """Seconds of a training phase, and the weights that the first seed ends with."""
-        settings = [self.job.settings(cells.BASE)] * len(seeds)
+        settings = [self.job.settings(labels.BASE)] * len(seeds)
         task, bench = make_task(self.job.slice, settings, self.federation)
         transport = connect(task, self.federation, self.job.runs[0])
         server = Server(task, bench, transport, 10**9, lambda *_: None)
@@ -69,19 +72,28 @@ def main() -> None:
     batched.prepare()
     with tempfile.TemporaryDirectory() as folder:
         measured = [make_cell(config, name, arguments, Path(folder)) for name in arguments.methods]
+        print(f"a plain Flower app of FedAvg, numpy client: {plain(measured[0], arguments.rounds):.1f} ms per round")
         compare(measured, arguments)
+
+
+def plain(cell: Cell, rounds: int) -> float:
+    """Milliseconds per round of a plain Flower app on the same data, in a process of its own."""
+    numbers = [rounds, cell.job.slice["client_fraction"], 0.001, 5]
+    command = [sys.executable, str(Path(__file__).with_name("plain_flower.py")), str(cell.job.data_folder(0))]
+    done = subprocess.run([*command, *map(str, numbers)], check=True, stdout=subprocess.PIPE, text=True)
+    return float(done.stdout.split()[-1])
 
 
 def make_cell(config: Config, name: str, arguments: argparse.Namespace, folder: Path) -> Cell:
     """A method's cell at the size of the config, but with few rounds and no tuning."""
-    job = cells.job(config, EXPERIMENT, cells.ratio_label(arguments.ratio), name)
-    settings = job["variants"][cells.BASE]
-    job["variants"] = {cells.BASE: {**settings, "rounds": arguments.rounds, "tune_rounds": 0}}
+    job = job_slice(config, EXPERIMENT, labels.ratio_label(arguments.ratio), name)
+    settings = job["variants"][labels.BASE]
+    job["variants"] = {labels.BASE: {**settings, "rounds": arguments.rounds, "finetune_rounds": 0}}
     federation = build(config.datasets["synthetic"].model_dump(mode="json"), arguments.ratio, 0)
-    made = Job(job, folder, folder, (cells.Run(cells.BASE, 0, 0),), arguments.seeds)
+    made = Job(job, folder, folder, (labels.Run(labels.BASE, 0, 0),), arguments.seeds)
     if not made.data_folder(0).exists():
         save(federation, made.data_folder(0), {})
-    return Cell(made, federation, settings["rounds"] + settings["tune_rounds"])
+    return Cell(made, federation, settings["rounds"] + settings["finetune_rounds"])
 
 
 def compare(measured: list[Cell], arguments: argparse.Namespace) -> None:

@@ -21,11 +21,11 @@ import numpy as np
 
 from eflops.config.load import read
 from eflops.config.settings import settings_class
-from eflops.data import build
+from eflops.data.build import build
 from eflops.data.federation import Federation
-from eflops.engines import batched
-from eflops.engines.rounds import Server
-from eflops.train import make_method, make_task
+from eflops.training.engines import batched
+from eflops.training.rounds import Server
+from eflops.training.train import make_method, make_task
 
 BASE = {"features": 1000, "rows": 640, "clients": 10, "seeds": 30}
 FROM = {"features": 250, "rows": 160, "clients": 4, "seeds": 4}
@@ -71,7 +71,7 @@ def _federation(sizes: dict[str, int]) -> Federation:
 def _milliseconds(method: str, federation: Federation, seeds: int, repeats: int) -> float:
     config = read("config.yaml")
     entry, dataset = config.methods[method], config.datasets["synthetic"]
-    changes = {"rounds": ROUNDS, "local_steps": STEPS, "batch_size": None, "tune_rounds": 0}
+    changes = {"rounds": ROUNDS, "local_steps": STEPS, "batch_size": None, "finetune_rounds": 0}
     settings = settings_class(entry.method).model_validate({**entry.settings, **changes})
     job = {"model": dataset.model, "density": dataset.density, "method": entry.method, "options": {}, "name": method}
     job["client_fraction"] = dataset.client_fraction

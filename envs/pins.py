@@ -1,4 +1,4 @@
-"""Write requirements.lock from the packages of this environment, and envs/eflops.yaml from that lock.
+"""Write requirements.lock from the packages of this environment, and the conda environments of the rules.
 
 `make lock` runs it. The lock holds what pyproject.toml names, extras included, and everything those need;
 a package that merely happens to be installed here stays out.
@@ -15,15 +15,20 @@ from packaging.version import Version
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ROOT / "pyproject.toml"
 LOCK = ROOT / "requirements.lock"
-CONDA = ROOT / "envs" / "eflops.yaml"
+ENVS = ROOT / "envs"
+
+# What the rules of each environment import; `snakemake --sdm conda` makes one for training and one for all else.
+ANALYSIS = ["abess", "jinja2", "matplotlib", "numpy", "pandas", "pydantic", "pyyaml", "scikit-learn", "scipy"]
+RULES = {
+    "train": ["numba", "numpy", "pydantic", "pyyaml", "scipy", "torch"],
+    "analysis": [*ANALYSIS, "seaborn", "statsmodels"],
+}
 
 LOCK_HEADER = "# Written by `make lock`. Used by pip as constraints: pip install -c requirements.lock -e .\n"
 
 # conda brings Python and pip alone: only pip's packages are certain to exist in exactly the locked versions.
 CONDA_HEADER = """\
-# Written by `make lock` from requirements.lock; the same pins for conda users:
-#   conda env create -f envs/eflops.yaml && conda activate eflops && pip install --no-deps -e .
-name: eflops
+# Written by `make lock`: pins of requirements.lock, for the rules that name this file (snakemake --sdm conda).
 channels:
   - conda-forge
   - nodefaults
@@ -81,10 +86,20 @@ def conda_text(pins: dict[str, str]) -> str:
     return CONDA_HEADER + "".join(f"      - {name}=={version}\n" for name, version in pins.items())
 
 
+def conda_file(name: str) -> Path:
+    return ENVS / f"{name}.yaml"
+
+
+def conda_pins(name: str) -> dict[str, str]:
+    """Return the pins of one environment of the rules: what its rules import and everything that needs."""
+    return installed_pins([Requirement(each) for each in RULES[name]])
+
+
 def main() -> None:
     pins = installed_pins(declared_requirements())
     LOCK.write_text(lock_text(pins))
-    CONDA.write_text(conda_text(pins))
+    for name in RULES:
+        conda_file(name).write_text(conda_text(conda_pins(name)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from shared import made_once
+
 # The first call of a compiled function takes as long as its compilation.
 hypothesis.settings.register_profile("eflops", deadline=None)
 hypothesis.settings.load_profile("eflops")
@@ -33,9 +35,7 @@ def small_results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A results folder with everything in it: not to be changed."""
     import small_results
 
-    folder = tmp_path_factory.mktemp("small") / "results"
-    small_results.make(folder)
-    return folder
+    return made_once(tmp_path_factory, "small/results", small_results.make)
 
 
 @pytest.fixture
@@ -45,13 +45,11 @@ def results(small_results: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_published(small_results: Path) -> Path:
+def small_published(small_results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small results as they would be tracked: not to be changed."""
-    from eflops.provenance.publish import publish
+    from eflops.publish.publish import publish
 
-    folder = small_results.parent / "published"
-    publish(small_results, folder)
-    return folder
+    return made_once(tmp_path_factory, "small/published", lambda folder: publish(small_results, folder))
 
 
 @pytest.fixture

@@ -1,28 +1,29 @@
 """Small problems that several tests train on, and a way to train them."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
-from eflops.config.settings import settings_class
-from eflops.data.federation import Federation
-from eflops.engines import batched
-from eflops.engines.rounds import Server, Tally
-from eflops.train import make_method, make_task
+from eflops.config.load import read
+from eflops.config.settings import TrainingSettings, settings_class
+from eflops.data.federation import Block, Federation
+from eflops.files import PROJECT
+from eflops.results.labels import Run
+from eflops.training.engines import batched, reference
+from eflops.training.methods.base import Task
+from eflops.training.record import Result
+from eflops.training.rounds import Connect, Server
+from eflops.training.tally import Tally
+from eflops.training.train import make_method, make_result, make_task
 
 SYNTHETIC = {
     "kind": "synthetic", "features": 100, "density": 0.1, "correlation": 0.2, "snr": 20.0, "test_rows": 50,
     "clients": 4, "count_concentration": 1.0, "min_rows": 8, "shift_scale": 0.5, "shift_offset": 0.0,
 }  # fmt: skip
-GOLUB = {
-    "kind": "golub",
-    "scaling": "intensity",
-    "test_rows": 15,
-    "clients": 5,
-    "count_concentration": 1.0,
-    "min_rows": 3,
-}
+GOLUB = read(PROJECT / "config.yaml").datasets["golub"].model_dump()
 
 # Every method that comes with the package, with settings under which it learns the small problem.
 METHODS: dict[str, dict[str, Any]] = {
@@ -34,6 +35,16 @@ METHODS: dict[str, dict[str, Any]] = {
 }
 
 
+def random_images() -> Federation:
+    """Random images with random labels: two clients of the CNN."""
+    draw = np.random.default_rng(0)
+
+    def block(rows: int) -> Block:
+        return Block(draw.random((rows, 1, 28, 28), np.float32), draw.integers(0, 10, rows))
+
+    return Federation((block(6), block(5)), block(7), {}, {"classes": 10})
+
+
 def train_runs(
     federation: Federation,
     model: str,
@@ -43,12 +54,50 @@ def train_runs(
     **settings: Any,
 ) -> tuple[Tensor, Tally]:
     """The final parameters and the tally of runs trained side by side."""
+    return _train(federation, model, name, seeds, changes, settings)[1:]
+
+
+def train_results(federation: Federation, model: str, name: str, seeds: Sequence[int], **settings: Any) -> list[Result]:
+    """The results of runs trained side by side, as their records would hold them."""
+    task, theta, tally = _train(federation, model, name, seeds, (), settings)
+    return [make_result(task, theta[row], tally, row) for row in range(len(seeds))]
+
+
+def _train(
+    federation: Federation,
+    model: str,
+    name: str,
+    seeds: Sequence[int],
+    changes: Sequence[dict[str, Any]],
+    settings: dict[str, Any],
+) -> tuple[Task, Tensor, Tally]:
     batched.prepare()
-    method = "eflops" if name == "flops" else name
-    chosen = {"rounds": 12, "local_steps": 2, "tune_rounds": 3, **METHODS.get(name, {}), **settings}
-    job = {"model": model, "density": 0.1 if model == "linear" else 0.001, "client_fraction": 0.6, "method": method}
-    job |= {"options": {}, "name": name}
-    variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes or [{}] * len(seeds)]
+    job, variants = small_job(model, name, changes or [{}] * len(seeds), settings)
     task, bench = make_task(job, variants, federation)
     server = Server(task, bench, batched.transport(None, task, federation), 3, lambda *_: None)
-    return server.run(make_method(job, task), seeds)
+    return task, *server.run(make_method(job, task), seeds)
+
+
+def train_reference(federation: Federation, model: str, name: str, seed: int, **settings: Any) -> tuple[Tensor, Tally]:
+    """The same of one run trained in plain torch."""
+    job, variants = small_job(model, name, [{}], settings)
+    task, bench = make_task(job, variants, federation)
+    results = []
+
+    def work(connect: Connect, largest_block: int) -> None:
+        clients: Any = connect(task, federation, Run("base", 0, seed))
+        results.append(reference.Server(task, bench, clients, 3, lambda *_: None).run(None, [seed]))
+
+    reference.run(SimpleNamespace(slice=job), work)
+    return results[0]
+
+
+def small_job(
+    model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
+) -> tuple[dict[str, Any], list[TrainingSettings]]:
+    """A cell's slice of the config, and the settings of its runs."""
+    method = "eflops" if name == "flops" else name
+    chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
+    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
+    job = {"model": model, "density": density, "client_fraction": 0.6, "method": method, "options": {}, "name": name}
+    return job, [settings_class(method).model_validate({**chosen, **change}) for change in changes]

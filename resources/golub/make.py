@@ -32,7 +32,9 @@ def main() -> None:
         measured = read_rda(debian_package("r-bioc-golubesets", "trixie", Path(scratch)) / RDA)
         descriptions = read_descriptions(npm_package("morpheus-app", "1.0.18", Path(scratch)) / GCT)
     write_tables(measured, descriptions)
-    write_text(HERE / "SHA256SUMS", "".join(f"{sha256(HERE / name)}  {name}\n" for name in MADE))
+    write_text(
+        HERE / "SHA256SUMS", "".join(f"{sha256(HERE / name)}  {name}\n" for name in sorted((*MADE, "gene_names.csv")))
+    )
 
 
 def read_rda(path: Path) -> Any:

@@ -1,3 +1,1 @@
 """E-FLoPS, reproduced: training, analysis and provenance behind the Snakemake workflow."""
-
-__version__ = "0.1.0"

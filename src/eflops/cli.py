@@ -1,155 +1,361 @@
-"""The command line. Every command imports what it needs when it runs, so that only training pays for torch."""
+"""The command line: every command that a person types. Each imports what it needs when it runs.
 
-import argparse
-import importlib.util
+A user's mistake is one sentence and exit code 2; exit code 1 says that something was found (by audit, verify, status).
+"""
+
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import click
+import typer
 
 from eflops.errors import UserError
 
-# Each adds its own commands; they import what they need when a command runs.
-COMMAND_MODULES = ("eflops.analysis.commands", "eflops.provenance.commands", "eflops.deploy.commands")
+if TYPE_CHECKING:
+    from eflops.explain.address import Address
+    from eflops.explain.explanation import Explanation
+    from eflops.results.store import Store
+
+app = typer.Typer(
+    help="Reproduce, explain and verify the E-FLoPS experiments.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+STUDYING, TRACING, SHARING = "Before and during a run", "After a run", "For others"
+
+Results = Annotated[Path, typer.Argument(help="a results folder")]
+Configs = Annotated[list[Path] | None, typer.Option("--config", help="config files instead of the recorded study")]
+AsJson = Annotated[bool, typer.Option("--json", help="as JSON")]
+File = Annotated[Path, typer.Argument(help="a table, a figure or the scorecard; for verify also a record")]
+Row = Annotated[list[str] | None, typer.Option(help="value of a key, or key=value; may be repeated")]
+Column = Annotated[str | None, typer.Option(help="a column, or the method of a column")]
+Series = Annotated[list[str] | None, typer.Option(help="the series of a figure, such as the method")]
+X = Annotated[list[str] | None, typer.Option("--x", help="where on the x axis")]
+Line = Annotated[str | None, typer.Option(help="a line of the scorecard, by its id")]
+Seed = Annotated[int | None, typer.Option("--seed", help="which are chosen; a new one each time if not given")]
+Named = Annotated[Path | None, typer.Option("--results", help="the results folder, where the file does not lie in one")]
+
+Words = list[str] | None
+RESULTS = Path("results")
+PUBLISHED = RESULTS / "published"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; a user's mistake is printed as a sentence, without a traceback."""
-    parsed = _parser().parse_args(arguments)
+    """Run a command; its exit code."""
+    # Methods and data sets of one's own lie beside the Snakefile, where commands are typed.
+    sys.path.insert(0, str(Path.cwd()))
     try:
-        return int(parsed.run(parsed) or 0)
+        return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except UserError as error:
         print(f"eflops: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        return 0
+        return 2
+    except click.ClickException as error:
+        print(f"eflops: {error.format_message()}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            return 0
+        print(f"eflops: {error.filename or 'a file'}: {error.strerror or error}.", file=sys.stderr)
+        return 2
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="eflops", description="Reproduce, explain and verify the E-FLoPS experiments."
-    )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    show = commands.add_parser("show", help="print a run record for people")
-    show.add_argument("record", type=Path)
-    show.set_defaults(run=_show)
-
-    check = commands.add_parser("check", help="check a config file and say every mistake")
-    check.add_argument("config", type=Path, nargs="*", default=[Path("config.yaml")])
-    check.set_defaults(run=_check)
-
-    schema = commands.add_parser("schema", help="write the config's JSON schema from its models")
-    schema.add_argument("--out", type=Path, default=Path("workflow/schemas/config.schema.json"))
-    schema.set_defaults(run=_schema)
-
-    fetch = commands.add_parser("fetch", help="bring a public data set's files")
-    fetch.add_argument("source")
-    fetch.add_argument("--out", type=Path, required=True)
-    fetch.add_argument("--folder", help="a folder that already holds the files")
-    fetch.set_defaults(run=_fetch)
-
-    data = commands.add_parser("data", help="make one data draw (a job of the workflow)")
-    data.add_argument("--settings", type=json.loads, required=True)
-    data.add_argument("--ratio", required=True)
-    data.add_argument("--draw", type=int, required=True)
-    data.add_argument("--raw", type=Path)
-    data.add_argument("--out", type=Path, required=True)
-    data.set_defaults(run=_data)
-
-    train = commands.add_parser("train", help="train the runs of one cell (a job of the workflow)")
-    train.add_argument("--job", type=json.loads, required=True)
-    train.add_argument("--data", type=Path, required=True)
-    train.add_argument("--folder", type=Path, required=True)
-    train.add_argument("--block-size", type=int, default=32)
-    train.add_argument("records", nargs="+")
-    train.set_defaults(run=_train)
-
-    gather = commands.add_parser("gather", help="gather an experiment's records into tables (a job of the workflow)")
-    gather.add_argument("--plan", type=json.loads, required=True)
-    gather.add_argument("--runs", type=Path, required=True)
-    gather.add_argument("--out", type=Path, required=True)
-    gather.add_argument("--curves", type=Path, required=True)
-    gather.set_defaults(run=_gather)
-
-    for kind in ("table", "figure"):
-        product = commands.add_parser(kind, help=f"make one {kind} from gathered records (a job of the workflow)")
-        product.add_argument("name")
-        product.add_argument("--results", type=Path, required=True)
-        product.add_argument("--context", type=json.loads, default={})
-        product.add_argument("--out", type=Path, nargs="+", required=True)
-        product.set_defaults(run=_product)
-
-    report = commands.add_parser("report", help="write Snakemake's report (a job of the workflow)")
-    report.add_argument("target")
-    report.add_argument("--config", type=json.loads, required=True)
-    report.add_argument("--out", type=Path, required=True)
-    report.set_defaults(run=_report)
-
-    for module in COMMAND_MODULES:
-        if importlib.util.find_spec(module):
-            importlib.import_module(module).add(commands)
-    return parser
-
-
-def _show(parsed: argparse.Namespace) -> None:
-    from eflops.provenance.show import describe
-    from eflops.record import read
-
-    print(describe(read(parsed.record)))
-
-
-def _check(parsed: argparse.Namespace) -> None:
+@app.command(rich_help_panel=STUDYING)
+def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
+    """Check a config and say every mistake."""
     from eflops.config.load import read
+    from eflops.data.check import problems
 
-    config = read(*parsed.config)
-    print(f"The config is sound: {len(config.experiments)} experiments, {len(config.searches)} searches.")
+    checked = read(*(config or [Path("config.yaml")]))
+    if wrong := problems(checked):
+        raise UserError("\n".join(wrong))
+    print(f"The config is sound: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
 
 
-def _schema(parsed: argparse.Namespace) -> None:
-    from eflops.config.models import Config
+@app.command(rich_help_panel=STUDYING)
+def status(
+    results: Annotated[Path | None, typer.Argument(help="a results folder; the config's own if not given")] = None,
+    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+) -> int:
+    """Say which planned runs are there, which are missing or stale and why, and how long such jobs took."""
+    from eflops.config.load import read
+    from eflops.status import as_text, compare
+
+    study = read(*(config or [Path("config.yaml")]))
+    compared = compare(study, results or Path(study.results))
+    print(as_text(compared))
+    return int(not compared.complete)
+
+
+@app.command(rich_help_panel=STUDYING)
+def fetch(
+    source: Annotated[str, typer.Argument(help="mnist or fashion_mnist")],
+    out: Annotated[Path | None, typer.Option(help="where to put the files; resources/<source> if not given")] = None,
+    folder: Annotated[str | None, typer.Option(help="a folder that already holds the files")] = None,
+) -> None:
+    """Bring a public data set's files."""
+    from eflops.data.idx import fetch as bring
+
+    bring(out or Path("resources") / source, source, folder)
+
+
+@app.command(rich_help_panel=STUDYING)
+def adopt(
+    chosen: Annotated[list[Path], typer.Argument(help="results/search/<data set>.json")],
+    into: Annotated[Path, typer.Option(help="the file of chosen settings")] = Path("config/chosen.yaml"),
+    keep: Annotated[Path, typer.Option(help="where the trials are kept")] = Path("resources/search"),
+) -> None:
+    """Take over the settings that searches chose."""
+    from eflops.analysis.search import adopt as take_over
+
+    for path in chosen:
+        take_over(into, path, keep)
+        print(f"{into}: took over the choice of {path}")
+
+
+@app.command(rich_help_panel=TRACING)
+def times(
+    results: Results = RESULTS,
+    cores: Annotated[list[int] | None, typer.Option(min=1, help="may be repeated; 2 and 12 if not given")] = None,
+) -> None:
+    """Say how long a whole run takes, by what its jobs took."""
+    from eflops.results.times import CORES, whole_run
+
+    told = whole_run(results, cores or CORES)
+    if not told:
+        raise UserError(f"{results}: no job of a whole run was timed there; make one with: snakemake --cores 2 all")
+    print(told)
+
+
+@app.command(rich_help_panel=TRACING)
+def summary(results: Results = RESULTS) -> None:
+    """Say what a run found, and where its results are."""
+    from eflops.analysis.summary import with_places
+
+    print(with_places(results))
+
+
+@app.command(rich_help_panel=TRACING)
+def scorecard(results: Results = RESULTS) -> None:
+    """Print every number and claim of the paper beside ours, as the run judged them."""
+    path = results / "scorecard.md"
+    if not path.exists():
+        raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
+    print(path.read_text(encoding="utf-8"))
+
+
+@app.command(rich_help_panel=TRACING)
+def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
+    """Print a run record for people."""
+    from eflops.explain.show import describe
+    from eflops.training.record import read
+
+    print(describe(read(record)))
+
+
+@app.command(rich_help_panel=TRACING)
+def explain(
+    file: File,
+    row: Row = None,
+    column: Column = None,
+    series: Series = None,
+    x: X = None,
+    line: Line = None,
+    results: Named = None,
+    config: Configs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say where a number comes from: formula, runs, data, code."""
+    from eflops.explain import text
+    from eflops.explain.resolve import results_of
+    from eflops.results.store import opened
+
+    folder = results_of(file, results)
+    with opened(folder) as store:
+        explained = _explanation(store, _address(file, row, series, x, column), line, config)
+    told = (
+        json.dumps(text.as_json(explained, str(folder)), indent=1) if as_json else text.as_text(explained, str(folder))
+    )
+    print(told)
+
+
+@app.command(rich_help_panel=TRACING)
+def verify(
+    file: Annotated[Path | None, typer.Argument(help="a table, a figure or the scorecard; all records if none")] = None,
+    row: Row = None,
+    column: Column = None,
+    series: Series = None,
+    x: X = None,
+    line: Line = None,
+    results: Named = None,
+    config: Configs = None,
+    runs: Annotated[int, typer.Option(min=1, help="how many of the runs to train again")] = 3,
+    every: Annotated[bool, typer.Option("--all", help="train all of them again")] = False,
+    seed: Seed = None,
+) -> int:
+    """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
+    from eflops.audit.sample import new_seed, sample
+    from eflops.explain.resolve import results_of
+    from eflops.explain.text import headline, remade
+    from eflops.results.store import opened
+    from eflops.verify import all_runs, passed, record_in
+    from eflops.verify import verify as train_again
+
+    seed = new_seed() if seed is None else seed
+    with opened(results_of(file, results) if file else results or RESULTS) as store:
+        if file and (run := record_in(store, file)):
+            (alone,) = train_again(store, [run], print)
+            return int(alone.outcome == "different")
+        explained = _explanation(store, _address(file, row, series, x, column), line, config) if file else None
+        behind = explained.runs if explained else all_runs(store)
+        print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
+        chosen = sample(behind, None if every else runs, seed)
+        repeat = "" if len(chosen) == len(behind) else f" (--seed {seed} chooses the same)"
+        print(f"{len(chosen)} of the {len(behind)} runs behind it, trained again{repeat}:", flush=True)
+        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True))
+    if explained:
+        print(f"The number made again from the records: {remade(explained)}")
+    return int(not passed(explained, verified))
+
+
+@app.command(rich_help_panel=TRACING)
+def audit(
+    results: Results = RESULTS,
+    config: Configs = None,
+    crate: Annotated[bool, typer.Option("--crate", help="the folder is a crate")] = False,
+    pictures: Annotated[bool, typer.Option(help="also draw every figure again")] = True,
+    allow_stale: Annotated[bool, typer.Option("--allow-stale", help="do not fail over records of older code")] = False,
+    weights: Annotated[int, typer.Option(min=0, help="records whose metrics are computed again from weights")] = 5,
+    every: Annotated[bool, typer.Option("--all", help="compute the metrics of all records again")] = False,
+    seed: Seed = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="processes side by side; all cores if not given")] = None,
+) -> int:
+    """Check every record, data file, table and figure of a results folder."""
+    from eflops.audit.audit import Options, audit_crate
+    from eflops.audit.audit import audit as audit_results
+
+    given = {name: value for name, value in (("seed", seed), ("cores", cores)) if value is not None}
+    options = Options(tuple(config or ()), pictures, None if every else weights, **given)
+    report = audit_crate(results, options) if crate else audit_results(results, options)
+    print(report)
+    return int(bool(report.counted(allow_stale)))
+
+
+@app.command(rich_help_panel=TRACING)
+def diff(
+    before: Annotated[str, typer.Argument(help="a results folder, or a commit that tracks published results")],
+    after: Annotated[str, typer.Argument(help="the same")],
+    limit: Annotated[int, typer.Option(min=1, help="lines of a kind that are printed")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """Say what moved between two results folders or two commits."""
+    from eflops.diff.diff import diff as compare
+    from eflops.diff.sides import side
+    from eflops.diff.text import as_text
+
+    with side(before) as one, side(after) as other:
+        difference = compare(one, other)
+    print(json.dumps(difference.as_json(), indent=1) if as_json else as_text(difference, limit))
+
+
+@app.command(rich_help_panel=TRACING)
+def explorer(
+    results: Annotated[list[str] | None, typer.Argument(help="a folder or commit; of two, what moved as well")] = None,
+    out: Annotated[Path | None, typer.Option(help="the page; explorer.html in the folder if not given")] = None,
+) -> None:
+    """Make the page on which every number opens to its runs."""
+    from eflops.explorer.make import explored
+
+    print(f"Wrote {explored(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
+
+
+@app.command(rich_help_panel=SHARING)
+def model(
+    experiment: Annotated[str, typer.Argument(help="an experiment on expression data")],
+    out: Annotated[Path, typer.Option(help="the CSV file that is written")],
+    method: str = "eflops",
+    draw: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
+) -> None:
+    """Write the sparse model of a run on expression data as CSV."""
+    from eflops.predict import model_of
+    from eflops.results.store import opened
+
+    with opened(results) as store:
+        model_of(store.folder, experiment, method, draw, seed).write(out)
+
+
+@app.command(rich_help_panel=SHARING)
+def predict(
+    model: Annotated[Path, typer.Argument(help="a CSV file that `eflops model` wrote")],
+    matrix: Annotated[str, typer.Argument(help="CSV, TSV or npz")],
+    rows: Annotated[Literal["samples", "genes"], typer.Option(help="what a row of the matrix is")] = "samples",
+    out: Annotated[Path | None, typer.Option(help="a CSV file to write; printed if not given")] = None,
+) -> None:
+    """Apply a model to the samples of a new matrix."""
     from eflops.files import write_text
+    from eflops.predict import read_model
 
-    write_text(parsed.out, json.dumps(Config.model_json_schema(), indent=1) + "\n")
-
-
-def _fetch(parsed: argparse.Namespace) -> None:
-    from eflops.data.idx import fetch
-
-    fetch(parsed.out, parsed.source, parsed.folder)
-
-
-def _data(parsed: argparse.Namespace) -> None:
-    from eflops.config.cells import ratio_value
-    from eflops.data import build
-    from eflops.data.federation import save
-
-    federation = build(parsed.settings, ratio_value(parsed.ratio), parsed.draw, parsed.raw)
-    save(federation, parsed.out, {**parsed.settings, "ratio": parsed.ratio, "draw": parsed.draw})
+    text = read_model(model).predict(matrix, rows).to_csv(index=False)
+    if out:
+        write_text(out, text)
+    else:
+        print(text, end="")
 
 
-def _train(parsed: argparse.Namespace) -> None:
-    from eflops.progress import progress
-    from eflops.train import Job, runs_of, train
+@app.command(rich_help_panel=SHARING)
+def publish(
+    results: Results = RESULTS,
+    out: Annotated[Path, typer.Option(help="the folder that is written, and replaced")] = PUBLISHED,
+    sign: Annotated[Path | None, typer.Option(help="an ssh key to sign the list of hashes with")] = None,
+) -> None:
+    """Copy what is tracked of a results folder."""
+    from eflops.publish.publish import publish as copy
 
-    job = Job(parsed.job, parsed.data, parsed.folder, runs_of(parsed.records), parsed.block_size)
-    trained = train(job, progress)
-    print(f"trained {trained} of {len(job.runs)} runs; the others were up to date")
-
-
-def _gather(parsed: argparse.Namespace) -> None:
-    from eflops.analysis.gather import gather
-
-    gather(parsed.plan, parsed.runs, parsed.out, parsed.curves)
-
-
-def _product(parsed: argparse.Namespace) -> None:
-    from eflops.analysis.products import make
-
-    make(parsed.name, parsed.results, parsed.context, parsed.out)
+    count = copy(results, out, key=sign)
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    print(f"Published {count} records with their tables and figures in {out} ({size / 1e6:.1f} MB).")
 
 
-def _report(parsed: argparse.Namespace) -> int:
-    from eflops.report import make
+@app.command(rich_help_panel=SHARING)
+def crate(
+    out: Annotated[Path, typer.Argument(help="a new folder")],
+    results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
+) -> None:
+    """Pack the results as a Workflow Run RO-Crate."""
+    from eflops.publish.crate import make_crate
 
-    return make(parsed.target, parsed.config, parsed.out)
+    count = make_crate(results, out)
+    print(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
+
+
+@app.command(rich_help_panel=SHARING)
+def deploy(
+    run_config: Annotated[str, typer.Option(help="as of flwr run: what is trained, such as 'clients=3 seed=1'")] = "",
+    address: Annotated[list[str] | None, typer.Option(help="the server's name or IP; may be repeated")] = None,
+    port: Annotated[int, typer.Option(help="the server's port; client k's own is port + 1 + k")] = 8000,
+    config: Annotated[list[Path] | None, typer.Option(help="config files, one laid over the other")] = None,
+    folder: Annotated[Path, typer.Option(help="where the hosts' folders go")] = Path("deployment"),
+    start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
+) -> None:
+    """Write the folders and commands of a real federation's hosts, for Flower."""
+    from eflops.flower.deploy.prepare import prepare
+
+    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
+
+
+def _address(file: Path, row: Words, series: Words, x: Words, column: str | None) -> "Address":
+    from eflops.explain.address import Address
+
+    return Address(file, (*(row or ()), *(series or ()), *(x or ())), column)
+
+
+def _explanation(store: "Store", address: "Address", line: str | None, config: list[Path] | None) -> "Explanation":
+    from eflops.explain.resolve import explain as find
+
+    return find(store, tuple(config or ()), address, line)

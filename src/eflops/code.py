@@ -1,8 +1,8 @@
 """The code's name: a content hash of the modules a job can reach.
 
-Comments, docstrings and formatting do not count, so an edit that cannot change a number changes no hash. Imports are
-followed through the syntax tree, also inside functions, without importing anything. Modules that are looked up by name
-at run time (the method, the model, the data set) are roots of their own.
+Comments, docstrings, descriptions of settings and formatting do not count, so an edit that cannot change a number
+changes no hash. Imports are followed through the syntax tree, also inside functions, without importing anything.
+Modules that are looked up by name at run time (the method, the model, the data set) are roots of their own.
 """
 
 import ast
@@ -38,6 +38,11 @@ def code_hash(*roots: str) -> str:
     return combined(code_hashes(*roots))
 
 
+def file_hash(path: Path) -> str:
+    """The content hash of one Python file, a script of the workflow."""
+    return _content_hash(path)
+
+
 def combined(hashes: dict[str, str]) -> str:
     """One short name for several modules' hashes."""
     return sha256_bytes(canonical_json(hashes).encode())[:16]
@@ -65,11 +70,14 @@ def _tree(path: Path) -> ast.Module:
 
 @cache
 def _content_hash(path: Path) -> str:
-    return sha256_bytes(ast.dump(_without_docstrings(_tree(path))).encode())[:16]
+    return sha256_bytes(ast.dump(_without_words(_tree(path))).encode())[:16]
 
 
-def _without_docstrings(tree: ast.Module) -> ast.Module:
+def _without_words(tree: ast.Module) -> ast.Module:
+    """The tree without docstrings and without the descriptions of settings, which no number depends on."""
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field":
+            node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if (
@@ -101,8 +109,8 @@ def _with_parents(names: Iterable[str]) -> Iterator[str]:
 
 def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     """The modules that a training job starts from."""
-    module = method.split(":")[0] if ":" in method else f"eflops.methods.{method}"
-    return ("eflops.train", f"eflops.engines.{engine}", f"eflops.models.{model}", module)
+    module = method.split(":")[0] if ":" in method else f"eflops.training.methods.{method}"
+    return ("eflops.training.train", f"eflops.training.engines.{engine}", f"eflops.training.models.{model}", module)
 
 
 def data_module(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""What Snakemake prints while our workflow runs: a line a job, with how many there are and how long it will take.
+"""What Snakemake prints while our workflow runs: one line per job, how many there are and how long it will take.
 
 Snakemake finds this package by its name, and profiles/default asks for it. Errors are printed in full, with the end of
 the failed job's log; a dry run and all else look as ever. The complete log is kept by Snakemake itself.
@@ -15,6 +15,7 @@ from snakemake.logging import ColorizingTextHandler, DefaultFormatter
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
+from eflops.script import STOPPED
 from snakemake_logger_plugin_eflops.clock import Clock
 
 SILENT = {LogEvent.PROGRESS, LogEvent.JOB_STARTED, LogEvent.SHELLCMD, LogEvent.WORKFLOW_STARTED, LogEvent.RULEGRAPH}
@@ -26,6 +27,15 @@ NOISE = (
     "Select jobs to execute",
     "Execute ",
     "Elapsed time:",
+)
+# Snakemake reads overlays before the Snakefile, and names neither the file nor the line of a broken one.
+BROKEN = "Config file is not valid JSON or YAML"
+# After Ctrl-C Snakemake tells of every job that it stopped as of an error.
+STOPPING = "Terminating processes on user request"
+OF_STOPPED = ("RuleException", "WorkflowError:\nAt least one job did not complete")
+KEPT = (
+    "Stopping. What is finished is kept, and the same command goes on from there; should Snakemake find the folder"
+    " locked then: snakemake --unlock"
 )
 TAIL = 20
 
@@ -40,6 +50,7 @@ class LogHandler(LogHandlerBase):
         self.waiting: dict[str, int] = {}
         self.cores, self.begun, self.done, self.total = 1, 0, 0, 0
         self.since = time.monotonic()
+        self.stopping = False
 
     def setFormatter(self, fmt: Any) -> None:
         """Snakemake's own formatter serves all that is not said otherwise here."""
@@ -68,10 +79,17 @@ class LogHandler(LogHandlerBase):
             LogEvent.JOB_FINISHED: self._finished,
             LogEvent.JOB_ERROR: self._error,
         }.get(event)
+        if BROKEN in str(record.msg):
+            return _broken(sys.argv[1:])
         if self.common_settings.dryrun or (event == LogEvent.SHELLCMD and self.common_settings.printshellcmds):
             return None
         if tell:
             return tell(vars(record))
+        if str(record.msg).startswith(STOPPING):
+            self.stopping = True
+            return KEPT
+        if self.stopping and str(record.msg).startswith(OF_STOPPED):
+            return ""
         noise = event is None and record.levelno < WARNING and str(record.msg or "").startswith(NOISE)
         return "" if noise or event in SILENT else None
 
@@ -88,10 +106,9 @@ class LogHandler(LogHandlerBase):
     def _job(self, said: dict[str, Any]) -> str:
         """A job begins."""
         now = time.monotonic()
-        results, _, path = str(said["benchmark"] or "").partition("/benchmarks/")
-        self.clock = self.clock or Clock(_past(Path(results)) if path else {}, dict(self.waiting), self.cores)
+        self.clock = self.clock or Clock(dict(self.waiting), self.cores)
         left = self.clock.left(now)
-        self.clock.started(said["jobid"], said["rule_name"], path.removesuffix(".tsv"), now)
+        self.clock.started(said["jobid"], said["rule_name"], now)
         self.begun += 1
         words = said["rule_msg"] or f"{said['rule_name']} is complete"
         time_left = "" if left is None else f", about {_about(left)} left"
@@ -103,14 +120,16 @@ class LogHandler(LogHandlerBase):
         if self.clock:
             self.clock.finished(said["job_id"], time.monotonic())
         self.done += 1
-        taken = _told(time.monotonic() - self.since)
+        taken = _about(time.monotonic() - self.since)
         return f"All {self.total} jobs done in {taken}." if self.done == self.total else ""
 
     def _error(self, said: dict[str, Any]) -> str:
         """A job failed: what Snakemake says of it, and the end of its logs, where the cause stands."""
         shown = DefaultFormatter(self.common_settings.quiet, show_failed_logs=False)
-        ends = [f"The end of {path}:\n{_end(Path(path))}" for path in said["log"]]
-        return "\n".join([shown.format_job_error(said), *ends])
+        ends = {path: _end(Path(path)) for path in said["log"]}
+        if any(STOPPED in end for end in ends.values()):
+            return f"Stopped: a job of rule {said['rule_name']}"
+        return "\n".join([shown.format_job_error(said), *(f"The end of {path}:\n{ends[path]}" for path in ends)])
 
     @property
     def writes_to_stream(self) -> bool:
@@ -133,13 +152,6 @@ class LogHandler(LogHandlerBase):
         return False
 
 
-def _past(results: Path) -> dict[str, float]:
-    """Seconds of past jobs by name: those of this results folder, or else of the published results."""
-    from eflops.provenance.times import Times
-
-    return Times(results).seconds
-
-
 def _about(seconds: float) -> str:
     """A time as exact as a guess can be."""
     if seconds < 100:
@@ -147,10 +159,18 @@ def _about(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
-def _told(seconds: float) -> str:
-    from eflops.provenance.times import told
+def _broken(arguments: list[str]) -> str | None:
+    """What is wrong with the config files among the arguments; None if nothing is found."""
+    from eflops.config.load import read_yaml
+    from eflops.config.messages import ConfigError
 
-    return told(seconds)
+    mistakes: list[str] = []
+    for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
+        try:
+            read_yaml(Path(path))
+        except ConfigError as error:
+            mistakes += error.mistakes
+    return "\n".join(f"config: {mistake}" for mistake in mistakes) or None
 
 
 def _end(log: Path) -> str:

@@ -1,87 +1,46 @@
-"""How long a run will still take: from how long its jobs took before, and from how long they take now."""
+"""How long a run will still take, from how long the jobs of each rule take in this very run."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# Where the benchmarks of a rule lie, if not under its own name.
-FOLDERS = {
-    "table": "tables",
-    "figure": "figures",
-    "gather_supports": "gather",
-    "gather_references": "gather",
-    "rank": "tuning",
-    "judge": "scorecard",
-    "conclude": "summary",
-    "write_report": "report",
-}
-TRAINING = "train_"
-
-
-@dataclass(frozen=True)
-class Running:
-    """A job that was started: its rule, its name (its benchmark's path below the benchmarks), and when."""
-
-    rule: str
-    name: str
-    since: float
+# The seconds of a job whose rule has not ended any yet, where nothing else is known.
+UNKNOWN = 3.0
 
 
 @dataclass
 class Clock:
-    """The jobs of a run and the seconds that such jobs took.
+    """The jobs of a run: those that wait by rule, those that run, and what the finished ones of each rule took."""
 
-    past: seconds of past jobs by name; waiting: jobs that were not started yet, by rule.
-    """
-
-    past: Mapping[str, float]
     waiting: dict[str, int]
     cores: int = 1
-    running: dict[int, Running] = field(default_factory=dict)
-    now_taken: dict[str, list[float]] = field(default_factory=dict)
-    pairs: list[tuple[float, float]] = field(default_factory=list)
+    running: dict[int, tuple[str, float]] = field(default_factory=dict)
+    taken: dict[str, list[float]] = field(default_factory=dict)
 
-    def started(self, job: int, rule: str, name: str, now: float) -> None:
+    def started(self, job: int, rule: str, now: float) -> None:
         """A job begins."""
         self.waiting[rule] = max(self.waiting.get(rule, 0) - 1, 0)
-        self.running[job] = Running(rule, name, now)
+        self.running[job] = rule, now
 
     def finished(self, job: int, now: float) -> None:
         """A job is done; one that was never begun, such as a target, is none."""
-        if job not in self.running:
-            return
-        done = self.running.pop(job)
-        self.now_taken.setdefault(done.rule, []).append(now - done.since)
-        if done.name in self.past:
-            self.pairs.append((now - done.since, self.past[done.name]))
+        if job in self.running:
+            rule, since = self.running.pop(job)
+            self.taken.setdefault(rule, []).append(now - since)
 
     def left(self, now: float) -> float | None:
-        """The seconds until all jobs are done; None where nothing is known yet."""
-        rules = {rule for rule, count in self.waiting.items() if count}
-        means = {rule: self._mean(rule) for rule in {*rules, *(job.rule for job in self.running.values())}}
-        if any(mean is None for mean in means.values()):
+        """The seconds until all jobs are done; None until a tenth of the jobs of some heavy rule are done."""
+        if not any(self._known(rule) for rule in self.taken):
             return None
-        known = {rule: mean or 0.0 for rule, mean in means.items()}
-        begun = [
-            max(self.past.get(job.name, known[job.rule] / self.pace) * self.pace - (now - job.since), 0.0)
-            for job in self.running.values()
-        ]
-        work = sum(begun) + sum(known[rule] * self.waiting[rule] for rule in rules)
-        return max([work / self.cores, *begun, *(known[rule] for rule in rules)])
+        begun = [max(self._mean(rule) - (now - since), 0.0) for rule, since in self.running.values()]
+        work = sum(begun) + sum(self._mean(rule) * count for rule, count in self.waiting.items())
+        return max([work / self.cores, *begun])
 
-    @property
-    def pace(self) -> float:
-        """How many times as long as before jobs take now: on another machine, or on a busy one."""
-        before = sum(was for _, was in self.pairs)
-        return sum(took for took, _ in self.pairs) / before if before else 1.0
+    def _known(self, rule: str) -> bool:
+        """Whether enough jobs of the rule that has the most left are done to say anything."""
+        most = max(self.waiting, key=lambda each: self.waiting[each], default=rule)
+        done = len(self.taken.get(most, []))
+        return done >= 3 and done >= 0.1 * (done + self.waiting.get(most, 0))
 
-    def _mean(self, rule: str) -> float | None:
-        """The seconds of a rule's job: as in this run, as before at this run's pace, or as any job."""
-        taken = self.now_taken.get(rule)
-        if taken:
-            return sum(taken) / len(taken)
-        folder = f"train/{rule.removeprefix(TRAINING)}" if rule.startswith(TRAINING) else FOLDERS.get(rule, rule)
-        alike = [seconds for name, seconds in self.past.items() if f"{name}/".startswith(f"{folder}/")]
-        if alike:
-            return self.pace * sum(alike) / len(alike)
-        known = [seconds for each in self.now_taken.values() for seconds in each] or list(self.past.values())
-        return sum(known) / len(known) if known else None
+    def _mean(self, rule: str) -> float:
+        """The seconds of a rule's job."""
+        taken = self.taken.get(rule)
+        return sum(taken) / len(taken) if taken else UNKNOWN

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import eflops.engines.flower  # noqa: F401
+import eflops.flower  # noqa: F401
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

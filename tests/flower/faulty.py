@@ -6,9 +6,9 @@ from pathlib import Path
 
 import psutil
 
-from eflops.engines import messages
-from eflops.methods import fedavg
-from eflops.methods.base import Payload, Work
+from eflops.training import messages
+from eflops.training.methods import fedavg
+from eflops.training.methods.base import Payload, Work
 
 FOLDER = "FAULTY_FOLDER"
 SECRET = "row 17 reads 2.5"

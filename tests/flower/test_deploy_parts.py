@@ -4,6 +4,7 @@ import ssl
 import stat
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import load_ssh_private_key, load_ssh_public_key
 
 from eflops.cli import main
-from eflops.data.federation import Block, Federation, load
-from eflops.deploy.deal import deal, server_view
-from eflops.deploy.keys import make_certificates, make_node_key
-from eflops.deploy.processes import Processes
+from eflops.data.federation import Block, Federation, load, read_manifest
+from eflops.flower.deploy.deal import deal
+from eflops.flower.deploy.demonstration import Demonstration, log_of
+from eflops.flower.deploy.keys import make_certificates, make_node_key
+from eflops.flower.plan import check
 
 ROWS = (2, 5, 3)
 CONFIG = {
@@ -56,8 +58,9 @@ def test_a_node_holds_its_own_clients_rows_and_nothing_else(dealt: Path) -> None
 
 
 def test_the_server_holds_the_test_rows_and_the_counts_and_nothing_else(dealt: Path) -> None:
-    known, counts = server_view(dealt / "server", Path("toy/all-draw0"))
-    assert counts.tolist() == list(ROWS)
+    manifest = read_manifest(dealt / "server" / "data" / "toy" / "all-draw0")
+    known = load(dealt / "server" / "test")
+    assert [manifest["arrays"][f"client{client:03d}_y"]["shape"][0] for client in range(3)] == list(ROWS)
     assert known.clients == ()
     assert np.array_equal(known.test.x, federation().test.x)
     files = {str(path.relative_to(dealt / "server")) for path in (dealt / "server").rglob("*") if path.is_file()}
@@ -65,18 +68,19 @@ def test_the_server_holds_the_test_rows_and_the_counts_and_nothing_else(dealt: P
     assert "label_counts" not in (dealt / "server/data/toy/all-draw0/manifest.json").read_text()
 
 
-def test_the_servers_certificate_is_good_for_its_address_under_its_own_authority(tmp_path: Path) -> None:
-    make_certificates(tmp_path, "127.0.0.1")
+def test_the_servers_certificate_is_good_for_its_addresses_under_its_own_authority(tmp_path: Path) -> None:
+    make_certificates(tmp_path, ["10.7.0.1", "fl.example.org"])
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=str(tmp_path / "ca.crt"))
     context.load_cert_chain(tmp_path / "server.crt", tmp_path / "server.key")
     leaf = x509.load_pem_x509_certificate((tmp_path / "server.crt").read_bytes())
     leaf.verify_directly_issued_by(x509.load_pem_x509_certificate((tmp_path / "ca.crt").read_bytes()))
     names = leaf.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert [str(address) for address in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
+    assert [str(address) for address in names.get_values_for_type(x509.IPAddress)] == ["10.7.0.1", "127.0.0.1"]
+    assert names.get_values_for_type(x509.DNSName) == ["fl.example.org", "localhost"]
 
 
 def test_private_keys_are_for_their_owner_alone(tmp_path: Path) -> None:
-    make_certificates(tmp_path, "127.0.0.1")
+    make_certificates(tmp_path, ["127.0.0.1"])
     make_node_key(tmp_path / "node0", tmp_path / "node0.pub")
     for secret in (tmp_path / "server.key", tmp_path / "node0" / "key"):
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
@@ -93,14 +97,18 @@ child.wait()
 """
 
 
-def test_processes_are_stopped_with_their_children_even_those_that_lost_their_parent(tmp_path: Path) -> None:
+def test_commands_are_stopped_with_their_children_even_those_that_lost_their_parent(tmp_path: Path) -> None:
     bystander = subprocess.Popen([sys.executable, "-c", SLEEP])
-    with Processes(tmp_path) as processes:
-        for name in ("one", "two"):
-            processes.start(name, ["python", "-c", PARENT], {})
-        children = [psutil.Process(first_number(processes.log(name))) for name in ("one", "two")]
-        processes.running["one"].kill()
-        processes.running["one"].wait()
+    commands = [tmp_path / name for name in ("one.sh", "two.sh")]
+    (tmp_path / "parent.py").write_text(PARENT)
+    with Demonstration(None) as demonstration:  # type: ignore[arg-type]
+        for command in commands:
+            command.write_text(f"#!/bin/sh\nexec {sys.executable} {tmp_path / 'parent.py'}\n")
+            command.chmod(0o755)
+            demonstration.start(command)
+        children = [psutil.Process(first_number(log_of(command))) for command in commands]
+        demonstration.running[commands[0]].kill()
+        demonstration.running[commands[0]].wait()
         assert all(child.is_running() for child in children)
     gone, alive = psutil.wait_procs(children, timeout=60)
     assert (len(gone), alive) == (2, [])
@@ -116,37 +124,51 @@ def first_number(log: Path) -> int:
     return int(text)
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--experiment", "smal"], "--experiment: 'smal' is not known; did you mean 'small'?"),
-        (["--method", "eflop"], "--method: 'eflop' is not known; did you mean 'eflops'?"),
-        (["--method", "centralized"], "--method centralized trains on pooled data"),
-        (["--clients", "0"], "--clients is 0"),
-        (["--client-fraction", "1.5"], "--client-fraction is 1.5"),
-        (["--variant", "bas"], "--variant: 'bas' is not known; did you mean 'base'?"),
-        (["--set", "round=3"], "--set.round: 'round' is not known; did you mean 'rounds'?"),
-        (["--set", "rounds=many"], "--set.rounds: 'many' is wrong"),
-    ],
-)
-def test_a_mistake_on_the_command_line_is_said_in_a_sentence(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+def deploy(folder: Path, *options: str) -> int:
+    (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    told = ["--run-config", 'experiment="small" clients=2']
+    return main(["deploy", "--config", str(folder / "config.yaml"), "--folder", str(folder / "new"), *told, *options])
+
+
+def test_a_mistake_on_the_command_line_is_said_before_anything_is_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-    chosen = {
-        "--config": [str(tmp_path / "config.yaml")],
-        "--experiment": ["small"],
-        "--folder": [str(tmp_path / "new")],
-    }
-    chosen |= {options[0]: options[1:]}
-    assert main(["deploy", *(word for option, values in chosen.items() for word in (option, *values))]) == 1
-    assert said in capsys.readouterr().err
+    assert deploy(tmp_path, "--run-config", 'experiment="smal"') == 2
+    assert "experiment: 'smal' is not known; did you mean 'small'?" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-    arguments = ["--config", str(tmp_path / "config.yaml"), "--experiment", "small", "--folder", str(tmp_path)]
-    assert main(["deploy", *arguments, "--clients", "2"]) == 1
+    assert deploy(tmp_path, "--folder", str(tmp_path)) == 2
     assert "holds other files" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
+
+
+def test_every_host_gets_two_commands_with_the_servers_address(tmp_path: Path) -> None:
+    assert deploy(tmp_path, "--address", "10.7.0.1", "--address", "fl.example.org", "--port", "9000") == 0
+    found = {str(path.relative_to(tmp_path / "new")) for path in (tmp_path / "new").rglob("*.sh")}
+    nodes = {f"node{client}/{name}.sh" for client in (0, 1) for name in ("supernode", "superexec")}
+    assert found == {"server/superlink.sh", "server/run.sh", *nodes}
+    assert "--superlink 10.7.0.1:9000" in (tmp_path / "new/node0/supernode.sh").read_text()
+    assert "--enable-supernode-auth" in (tmp_path / "new/server/superlink.sh").read_text()
+    # A folder can be copied to another host: nothing in it names where it was made.
+    for path in (tmp_path / "new").rglob("*"):
+        assert not path.is_file() or str(tmp_path).encode() not in path.read_bytes()
+
+
+def test_the_apps_run_config_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    assert deploy(tmp_path) == 0
+    app = tomllib.loads((tmp_path / "new/server/app/pyproject.toml").read_text())["tool"]["flwr"]["app"]
+    told = check(app["config"])
+    assert (told.experiment, told.clients, told.config, told.data) == ("small", 2, "config.yaml", ".")
+
+
+def test_hosts_that_bring_files_of_their_own_are_dealt_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "test.csv").write_text("sample,a,class\n1,2.0,ALL\n")
+    told = f"experiment='small' clients=2 data='{tmp_path / 'test.csv'}' label='class'"
+    assert deploy(tmp_path, "--run-config", told) == 0
+    assert not list((tmp_path / "new").rglob("*.npz"))
+    assert (tmp_path / "new" / "server" / "test.csv").exists()
+    assert "client=1 data='$PWD/rows.csv' label='class'" in (tmp_path / "new/node1/supernode.sh").read_text()
+    app = tomllib.loads((tmp_path / "new/server/app/pyproject.toml").read_text())["tool"]["flwr"]["app"]
+    assert (app["config"]["data"], app["config"]["label"]) == ("test.csv", "class")

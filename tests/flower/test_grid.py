@@ -11,15 +11,16 @@ from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
-from eflops.engines import messages
-from eflops.engines.flower.client import RECORD
-from eflops.engines.flower.grid import GridTransport, Patience, find_nodes, renormalised
-from eflops.engines.rounds import Asked, Phase
 from eflops.errors import UserError
-from eflops.methods.base import Payload, Upload
-from eflops.models.batch import pad
+from eflops.flower.grid import GridTransport, Patience, renormalised
+from eflops.flower.meeting import Node, meet, numbered
+from eflops.flower.work import RECORD, Work
+from eflops.training import messages
+from eflops.training.methods.base import Payload, Upload
+from eflops.training.rounds import Asked, Phase
 
 SIZE = 4
+WORK = Work({"method": "fedavg"}, "a1b2", SIZE)
 PHASE = Phase("training", None, 0, 3, 2, None)  # type: ignore[arg-type]
 Behaviour = Callable[[Message], Message | None]
 
@@ -68,7 +69,7 @@ def content(asked: Message, /, **values: Any) -> Message:
 
 
 def honest(value: float) -> Behaviour:
-    return lambda message: content(message, message=messages.encode(Payload(pad(torch.full((1, SIZE), value))), SIZE))
+    return lambda message: content(message, message=messages.encode(Payload(torch.full((1, SIZE), value)), SIZE))
 
 
 def garbage(message: Message) -> Message:
@@ -92,18 +93,18 @@ def gone(message: Message) -> Message:
 
 
 def gated(message: Message) -> Message:
-    ones = pad(torch.ones(1, SIZE))
+    ones = torch.ones(1, SIZE)
     return content(message, message=messages.encode(Payload(ones, None, ones, None, torch.ones(1)), SIZE))
 
 
 def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
     nodes = {client: 100 + client for client in range(len(behaviours))}
-    return GridTransport(Nodes(list(behaviours)), nodes, SIZE, Patience(**{"seconds": 0.05, **patience}))
+    return GridTransport(Nodes(list(behaviours)), nodes, WORK, Patience(**{"seconds": 0.05, **patience}))
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
     asked = Asked([7], torch.tensor([weights]))
-    return transport.exchange(PHASE, Payload(pad(torch.zeros(1, SIZE))), asked, round_)
+    return transport.exchange(PHASE, Payload(torch.zeros(1, SIZE)), asked, round_)
 
 
 def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched() -> None:
@@ -139,13 +140,21 @@ def test_a_repeated_round_asks_only_those_that_failed_and_ends_as_if_nothing_had
     assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 2.0]
     assert torch.equal(torch.cat([upload.weights for upload in uploads]), torch.tensor([0.4, 0.6]))
     assert grid.grid.asked == [100, 101, 101, 101]  # type: ignore[attr-defined]
-    assert len(grid.faults) == 2
+    assert grid.faults == []
+
+
+def test_every_fault_is_said_in_flowers_log_also_one_that_is_mended(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("eflops.flower.grid.log", lambda level, text: said.append(text))
+    exchange(transport([honest(1.0)], [garbage, honest(2.0)], on_fault="repeat"), [0.4, 0.6])
+    assert said == ["training round 1: client 1 answered with something that is no message"]
 
 
 def test_a_round_is_not_repeated_for_ever() -> None:
     grid = transport([honest(1.0)], [garbage], on_fault="repeat", repeats=3)
     assert len(exchange(grid, [0.4, 0.6])) == 1
-    assert len(grid.faults) == 4
+    assert grid.grid.asked == [100, 101, 101, 101, 101]  # type: ignore[attr-defined]
+    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
 
 
 def test_nobody_waits_again_for_a_client_that_failed() -> None:
@@ -177,25 +186,51 @@ def test_a_run_ends_with_an_error_when_nobody_answers(on_fault: str) -> None:
 def test_the_channel_carries_each_wire_message_and_what_flower_wraps_it_in() -> None:
     grid = transport([honest(1.0)], [honest(2.0)])
     exchange(grid, [0.5, 0.5])
-    message = len(messages.encode(Payload(pad(torch.zeros(1, SIZE))), SIZE))
+    message = len(messages.encode(Payload(torch.zeros(1, SIZE)), SIZE))
     assert grid.channel["messages"] == 4
-    assert 2 * message < grid.channel["up"] < grid.channel["down"] < 2 * message + 1000
+    assert 2 * message < grid.channel["up"] < grid.channel["down"] < 2 * message + 2000
+
+
+def node(client: int, rows: int = 5, code: str = "a1b2", nodes: int = 0) -> list[Behaviour]:
+    return [lambda message: content(message, client=client, rows=rows, code=code, nodes=nodes)]
 
 
 def test_clients_are_found_whatever_numbers_their_nodes_have() -> None:
-    grid = Nodes([[lambda message, client=client: content(message, client=client)] for client in (2, 0, 1)])
-    assert find_nodes(grid, 3, Patience(seconds=5)) == {2: 100, 0: 101, 1: 102}
+    found = meet(Nodes([node(2), node(0, rows=9), node(1)]), 3, WORK, 5)
+    assert found == {0: Node(101, 0, 9), 1: Node(102, 1, 5), 2: Node(100, 2, 5)}
+
+
+def test_nodes_that_name_no_client_get_the_numbers_that_are_left_in_their_own_order() -> None:
+    nodes = [Node(30, -1, 5), Node(10, 1, 5), Node(20, -1, 5)]
+    assert {client: node.number for client, node in numbered(nodes).items()} == {0: 20, 1: 10, 2: 30}
 
 
 def test_a_federation_that_is_not_complete_is_not_waited_for_for_ever() -> None:
     with pytest.raises(UserError, match=r"only 1 of 2 clients were there after 0\.05 seconds"):
-        find_nodes(Nodes([[lambda message: content(message, client=0)], [silent]]), 2, Patience(seconds=0.05))
+        meet(Nodes([node(0), [silent]]), 2, WORK, 0.05)
 
 
 def test_two_nodes_cannot_be_the_same_client() -> None:
-    grid = Nodes([[lambda message: content(message, client=0)], [lambda message: content(message, client=0)]])
     with pytest.raises(UserError, match="says it is client 0, which it cannot be"):
-        find_nodes(grid, 2, Patience(seconds=5))
+        meet(Nodes([node(0), node(0)]), 2, WORK, 5)
+
+
+def test_a_node_that_runs_other_code_is_not_mixed_with_the_rest() -> None:
+    with pytest.raises(UserError, match="the server runs the code a1b2 and node 100 the code c3d4"):
+        meet(Nodes([node(0, code="c3d4")]), 1, WORK, 5)
+
+
+def test_a_simulation_with_another_number_of_nodes_is_said_with_the_option_that_mends_it() -> None:
+    with pytest.raises(UserError, match="Flower simulates 2 nodes; add: --federation-config num-supernodes=5"):
+        meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, WORK, 5)
+
+
+def test_a_node_that_refuses_is_named_and_what_it_has_against_the_run_stays_there() -> None:
+    def refusing(message: Message) -> Message:
+        return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "UserError"), reply_to=message)
+
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
+        meet(Nodes([[refusing]]), 1, WORK, 5)
 
 
 def test_weights_are_renormalised_over_those_that_answered() -> None:

@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from eflops import wire
-from eflops.engines import messages
-from eflops.methods.base import Payload
-from eflops.models.batch import pad
+from eflops.training import messages
+from eflops.training.methods.base import Payload
+from eflops.training.numerics import wire
 
 
 def payload(size: int, kept: int | None, gated: bool, implicit: bool = False) -> Payload:
@@ -18,12 +17,12 @@ def payload(size: int, kept: int | None, gated: bool, implicit: bool = False) ->
     values, gates = torch.randn(1, size, generator=draw), torch.rand(1, size, generator=draw)
     multiplier = torch.rand(1, generator=draw) if gated else None
     if kept is None:
-        return Payload(pad(values), None, pad(gates) if gated else None, None, multiplier)
+        return Payload(values, None, gates if gated else None, None, multiplier)
     chosen = torch.zeros(1, size, dtype=torch.bool)
     chosen[0, torch.randperm(size, generator=draw)[:kept]] = True
-    support, tail = pad(chosen), torch.rand(1, generator=draw)
-    spread = torch.where(support, pad(gates), tail[:, None])
-    return Payload(pad(values) * support, support, *((spread, tail, multiplier) if gated else (None,) * 3), implicit)
+    support, tail = chosen, torch.rand(1, generator=draw)
+    spread = torch.where(support, gates, tail[:, None])
+    return Payload(values * support, support, *((spread, tail, multiplier) if gated else (None,) * 3), implicit)
 
 
 @given(st.integers(1, 300), st.integers(0, 300) | st.none(), st.booleans(), st.booleans())

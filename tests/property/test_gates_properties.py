@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from eflops import gates
+from eflops.training.numerics import gates
 
 phis = st.lists(st.floats(-12, 12), min_size=1, max_size=40).map(lambda x: torch.tensor(x, dtype=torch.float64))
 wild = st.lists(st.floats(-1e4, 1e4, width=32), min_size=1, max_size=70).map(torch.tensor)

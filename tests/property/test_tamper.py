@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eflops.provenance import sums
+from eflops.results import checksums
 
 TRACKED = Path(__file__).parents[2] / "results" / "published"
 CHANGES = 100
@@ -20,9 +20,9 @@ def noticed(folder: Path, path: Path, place: int, change: int) -> bool:
     path.write_bytes(tampered)
     try:
         name = path.relative_to(folder).as_posix()
-        places = {finding.place for finding in sums.check(folder)}
+        places = {finding.place for finding in checksums.check(folder)}
         # A changed list of hashes accuses the files whose lines were changed.
-        return name in places or (name == sums.NAME and bool(places))
+        return name in places or (name == checksums.NAME and bool(places))
     finally:
         path.write_bytes(data)
 
@@ -47,14 +47,14 @@ def test_any_changed_byte_is_found_and_its_file_named(folders: list[Path], data:
 
 
 def test_every_byte_of_the_list_of_hashes_counts(published: Path) -> None:
-    path = published / sums.NAME
+    path = published / checksums.NAME
     for place in range(0, path.stat().st_size, 7):
         assert noticed(published, path, place, 1), f"byte {place}"
 
 
 def test_a_file_added_or_removed_is_found(published: Path) -> None:
-    assert list(sums.check(published)) == []
+    assert list(checksums.check(published)) == []
     (published / "tables" / ".hidden").write_text("x")
     (published / "study.json").unlink()
-    found = {(finding.kind, finding.place) for finding in sums.check(published)}
+    found = {(finding.kind, finding.place) for finding in checksums.check(published)}
     assert found == {("unexpected", "tables/.hidden"), ("missing", "study.json")}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eflops.wire import Message, WireError, decode, encode, encoded_size
+from eflops.training.numerics.wire import Message, WireError, decode, encode, encoded_size
 
 scalars = st.none() | st.floats(width=32)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eflops.data import build
+from eflops.data.build import build
 from eflops.data.federation import Federation
 from small_problems import GOLUB, SYNTHETIC
 

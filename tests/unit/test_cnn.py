@@ -1,13 +1,16 @@
-"""The CNN against autograd, finite differences and itself in other company."""
+"""The CNN against autograd, its own bits on other machines, and itself in other company."""
+
+import hashlib
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
-from eflops.models.base import Rows
-from eflops.models.batch import padded
-from eflops.models.cnn import CHUNK, Cnn, build
+from eflops.errors import UserError
+from eflops.training.models.cnn import Cnn, build
+from eflops.training.models.dense_layers import enter_dense, leave_dense, list_dense
+from eflops.training.numerics.convolution import LANES
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +26,10 @@ def model() -> Cnn:
     return build((1, 28, 28), {"classes": 10})
 
 
-def images(count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+def images(count: int, seed: int = 0, shape: tuple[int, ...] = (1, 28, 28)) -> tuple[np.ndarray, np.ndarray]:
     """Mostly black pictures, as digits are, so that pooling meets ties."""
     generator = np.random.default_rng(seed)
-    x = generator.random((count, 1, 28, 28), np.float32) * (generator.random((count, 1, 28, 28)) < 0.2)
+    x = generator.random((count, *shape), np.float32) * (generator.random((count, *shape)) < 0.2)
     return x.astype(np.float32), generator.integers(0, 10, count)
 
 
@@ -56,7 +59,7 @@ def test_it_has_the_papers_44426_parameters_in_five_layers(model):
     assert model.size == 44_426
     assert [layer.name for layer in model.layers] == ["conv1", "conv2", "dense1", "dense2", "dense3"]
     assert [layer.stop - layer.start for layer in model.layers] == [156, 2416, 30_840, 10_164, 850]
-    assert model.initial(0).shape == (padded(44_426),)
+    assert model.initial(0).shape == (44_426,)
 
 
 def test_first_weights_are_pytorchs_default_and_follow_from_the_seed(model):
@@ -90,24 +93,61 @@ def test_without_a_choice_the_gradient_is_over_all_rows(model):
     assert torch.equal(model.gradient(theta, data, None), model.gradient(theta, data, everything))
 
 
-def test_gradients_are_those_of_finite_differences_in_double_precision(model):
-    x, y = images(6, seed=2)
-    theta = model.initial(1).double()[None]
-    rows = model.rows(x, y)
-    data = Rows(rows.x.double(), rows.y)
-    gradient = model.gradient(theta, data, None)[0]
-    for layer in model.layers:
-        for index in (layer.start, (layer.start + layer.stop) // 2, layer.stop - 1):
-            step = torch.zeros_like(theta)
-            step[0, index] = 1e-6
-            up, down = (model.measure(theta + sign * step, data)["cross_entropy"][0] for sign in (1, -1))
-            assert gradient[index].item() == pytest.approx(((up - down) / 2e-6).item(), rel=1e-5, abs=1e-8)
+@pytest.mark.parametrize("shape", [(1, 16, 20), (3, 16, 16), (6, 28, 28)])
+def test_images_may_have_other_shapes_and_up_to_six_channels(shape):
+    model = build(shape, {"classes": 4})
+    x, y = images(9, seed=2, shape=shape)
+    theta, labels = model.initial(1), y % 4
+    gradient = model.gradient(theta[None], model.rows(x, labels), None)[0].double()
+    expected = autograd(model, theta.double(), x, labels)
+    assert (gradient - expected).abs().max() <= 1e-5 * expected.abs().max()
+
+
+def test_images_of_more_channels_are_refused():
+    with pytest.raises(UserError, match="7 channels"):
+        build((7, 28, 28), {"classes": 4})
+
+
+def test_batches_of_more_images_than_there_are_lanes_are_the_sum_of_their_blocks(model):
+    x, y = images(2 * LANES + 5, seed=7)
+    theta = model.initial(2)
+    gradient = model.gradient(theta[None], model.rows(x, y), None)[0].double()
+    expected = autograd(model, theta.double(), x, y)
+    assert (gradient - expected).abs().max() <= 1e-5 * expected.abs().max()
+
+
+def test_the_bits_are_those_of_every_machine(model):
+    x, y = images(60, seed=8)
+    data, theta = model.rows(x, y), torch.stack([model.initial(seed) for seed in range(2)])
+    theta[1, torch.rand(theta.shape[1], generator=torch.Generator().manual_seed(0)) < 0.9] = 0
+    chosen = torch.stack([torch.randperm(60, generator=torch.Generator().manual_seed(seed))[:21] for seed in range(2)])
+    digest = hashlib.sha256(model.gradient(theta, data, chosen).numpy().tobytes())
+    digest.update(model.gradient(theta, data, None).numpy().tobytes())
+    assert digest.hexdigest()[:16] == "f79eae34c1c9c668"
+
+
+def test_weights_left_out_because_they_are_zero_change_no_bit():
+    generator = np.random.default_rng(9)
+    weights = (generator.random((50, 70)) * (generator.random((50, 70)) < 0.2)).astype(np.float32)
+    inputs, biases, slopes = (generator.random(shape, np.float32) for shape in ((70, LANES), 50, (50, LANES)))
+    values, offsets, firsts = np.empty(3501, np.float32), np.empty(3501, np.int64), np.empty(51, np.int64)
+    results = []
+    list_dense(weights, values, offsets, firsts)
+    assert firsts[-1] == np.count_nonzero(weights) > 0
+    for first in (0, -1):
+        firsts[0] = first
+        out, back = np.empty((50, LANES), np.float32), np.empty((70, LANES), np.float32)
+        enter_dense(weights, biases, values, offsets, firsts, inputs, False, out)
+        leave_dense(weights, values, offsets, firsts, slopes, back)
+        np.testing.assert_allclose(out, weights @ inputs + biases[:, None], rtol=1e-5)
+        results.append((out, back))
+    assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
 
 
 def test_a_network_whose_weights_are_all_equal_shares_ties_like_a_valid_subgradient(model):
     """Every pooled phase is equal then; counting the slope once for each would give four times the truth."""
     x, y = images(5, seed=3)
-    theta = torch.full((1, padded(model.size)), 0.01)
+    theta = torch.full((1, model.size), 0.01)
     theta[:, model.size :] = 0
     x[:], y[:] = x.mean(), 0
     gradient = model.gradient(theta, model.rows(x, y), None)[0]
@@ -116,8 +156,8 @@ def test_a_network_whose_weights_are_all_equal_shares_ties_like_a_valid_subgradi
     torch.testing.assert_close(gradient, expected, rtol=1e-4, atol=1e-7)
 
 
-def test_metrics_are_those_of_pytorchs_layers_across_chunks(model):
-    x, y = images(2 * CHUNK + 7, seed=4)
+def test_metrics_are_those_of_pytorchs_layers_across_blocks(model):
+    x, y = images(2 * LANES + 7, seed=4)
     theta = torch.stack([model.initial(seed) for seed in range(2)])
     metrics = model.measure(theta, model.rows(x, y))
     for run in range(2):

@@ -13,6 +13,8 @@ from eflops import code
 from eflops.files import canonical_json, read_npz, sha256, write_bytes, write_json, write_npz, write_text
 from eflops.rng import address_key, numpy_generator
 
+TRAINING = ("eflops.training.methods", "eflops.training.engines", "eflops.training.numerics.gates")
+
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -48,6 +50,15 @@ def test_the_hash_ignores_comments_docstrings_and_layout(package: Path) -> None:
     assert fresh_hash("small_package.a") == before
 
 
+def test_the_hash_ignores_what_a_field_says_of_itself(package: Path) -> None:
+    (package / "b.py").write_text("x = Field(1, gt=0, description='one')\n")
+    before = fresh_hash("small_package.b")
+    (package / "b.py").write_text("x = Field(1, gt=0, description='in other words')\n")
+    assert fresh_hash("small_package.b") == before
+    (package / "b.py").write_text("x = Field(2, gt=0, description='one')\n")
+    assert fresh_hash("small_package.b") != before
+
+
 def test_the_hash_sees_a_changed_number_in_an_imported_module_alone(package: Path) -> None:
     before, other = fresh_hash("small_package.a"), fresh_hash("small_package.c")
     (package / "b.py").write_text("def g():\n    return 2\n")
@@ -57,13 +68,37 @@ def test_the_hash_sees_a_changed_number_in_an_imported_module_alone(package: Pat
 
 def test_analysis_cannot_reach_training() -> None:
     reached = code.code_hashes("eflops.analysis.products", "eflops.analysis.gather", "eflops.analysis.scorecard")
-    assert not {name for name in reached if name.startswith(("eflops.methods", "eflops.engines", "eflops.gates"))}
+    assert not {name for name in reached if name.startswith(TRAINING)}
+
+
+OUTSIDE = {"eflops", "eflops.code", "eflops.config", "eflops.config.settings", "eflops.data", "eflops.data.federation",
+           "eflops.errors", "eflops.files", "eflops.results", "eflops.results.labels", "eflops.rng"}  # fmt: skip
+
+
+@pytest.mark.parametrize("engine", ["batched", "reference", "flower"])
+@pytest.mark.parametrize(
+    ("method", "model"), [("eflops", "linear"), ("fediht", "softmax"), ("fediterht", "cnn"), ("fedavg", "cnn")]
+)
+def test_training_reaches_little_outside_itself(method: str, model: str, engine: str) -> None:
+    """A new key of the config must not make records stale, so training does not read the config's models."""
+    reached = set(code.code_hashes(*code.training_roots(method, model, engine)))
+    # A client on a node of its own reads its rows from a file.
+    own = ("eflops.training", "eflops.flower", *(["eflops.data"] if engine == "flower" else []))
+    assert {name for name in reached if not name.startswith(own)} <= OUTSIDE
+    for package in ("eflops", "eflops.config", "eflops.data", "eflops.results"):
+        source = Path(str(code._source(package))).read_text()
+        assert not code.ast.parse(source).body[1:], f"{package} should hold its docstring alone"
 
 
 def test_a_cells_code_holds_its_own_method_and_model_only() -> None:
     reached = set(code.code_hashes(*code.training_roots("fedavg", "linear", "batched")))
-    assert "eflops.methods.fedavg" in reached
-    assert not reached & {"eflops.gates", "eflops.methods.eflops", "eflops.models.cnn", "eflops.analysis"}
+    assert "eflops.training.methods.fedavg" in reached
+    assert not reached & {
+        "eflops.training.numerics.gates",
+        "eflops.training.methods.eflops",
+        "eflops.training.models.cnn",
+        "eflops.analysis",
+    }
 
 
 def test_importing_analysis_does_not_import_torch() -> None:
@@ -88,11 +123,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path, monkey
 
 def test_a_killed_data_job_leaves_no_half_file_and_runs_again_to_the_same_bytes(tmp_path: Path) -> None:
     settings = '{"kind":"synthetic","features":1000,"density":0.05,"correlation":0.2,"snr":20.0,"test_rows":3000,'
-    settings += '"clients":10,"count_concentration":1.0,"min_rows":16,"shift_scale":1.0,"shift_offset":0.0}'
-    command = [sys.executable, "-m", "eflops", "data", "--settings", settings, "--ratio", "nd1.00", "--draw", "0"]
-    subprocess.run([*command, "--out", str(tmp_path / "whole")], check=True)
+    settings += '"clients":10,"count_concentration":1.0,"min_rows":16,"shift_scale":1.0,"shift_offset":0.0,'
+    settings += '"ratio":"nd1.00","draw":0}'
+    call = "import sys; from eflops.data.build import make; make(*sys.argv[1:])"
+    command = [sys.executable, "-c", call, settings]
+    subprocess.run([*command, str(tmp_path / "whole/manifest.json")], check=True)
 
-    killed = subprocess.Popen([*command, "--out", str(tmp_path / "killed")])
+    killed = subprocess.Popen([*command, str(tmp_path / "killed/manifest.json")])
     while killed.poll() is None and not list((tmp_path / "killed").glob(".*.part")):
         pass
     killed.send_signal(signal.SIGKILL)
@@ -100,7 +137,7 @@ def test_a_killed_data_job_leaves_no_half_file_and_runs_again_to_the_same_bytes(
     complete = {path.name for path in (tmp_path / "killed").glob("[!.]*")}
     assert "manifest.json" not in complete or complete == {"manifest.json", "federation.npz"}
 
-    subprocess.run([*command, "--out", str(tmp_path / "killed")], check=True)
+    subprocess.run([*command, str(tmp_path / "killed/manifest.json")], check=True)
     for name in ("federation.npz", "manifest.json"):
         assert sha256(tmp_path / "killed" / name) == sha256(tmp_path / "whole" / name)
 

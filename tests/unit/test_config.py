@@ -1,7 +1,6 @@
 """The config: what is refused, in which words, and what follows from a sound one."""
 
 import copy
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,22 +9,28 @@ from typing import Any
 import pytest
 import yaml
 
-from eflops.config import cells
-from eflops.config.load import check, merge, read
-from eflops.config.mistakes import ConfigError
-from eflops.config.models import Config
+from eflops.config.load import check, in_order_of, merge, read, read_yaml
+from eflops.config.messages import ConfigError
+from eflops.config.page import page
+from eflops.config.plan import job_slice, plan_of, variants_of
+from eflops.results import labels
 
 ROOT = Path(__file__).parents[2]
 SOUND: dict[str, Any] = yaml.safe_load("""
 datasets:
   synthetic: {kind: synthetic, density: 0.05, features: 100, clients: 4}
-  golub: {kind: golub, density: 0.001, clients: 5}
+  golub: {kind: expression, matrix: expression.csv, density: 0.001, clients: 5}
 methods:
   eflops: {method: eflops, label: E-FLoPS, settings: {temperature: 0.1, rate: 0.05}}
   fedavg: {method: fedavg, label: FedAvg, settings: {rate: 0.002}, per_dataset: {golub: {rate: 0.1}}}
 experiments:
   main: {dataset: synthetic, ratios: [0.64], methods: [eflops, fedavg], seeds: 3}
 """)
+
+
+OWN_DATA = {"model": "linear", "density": 0.1}
+SEARCH = {"dataset": "synthetic", "methods": ["eflops"], "ratios": [1.0], "draws": [9], "seeds": 1, "first_seed": 9,
+          "trials": 2, "metric": "r2"}  # fmt: skip
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
@@ -42,7 +47,17 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 BAD = [
     ("experiments.main.seed", 5, "experiments.main.seed: 'seed' is not known; did you mean 'seeds'?"),
     ("experiments.main.seeds", 0, "experiments.main.seeds: 0 is wrong; it should be greater than or equal to 1."),
-    ("experiments.main.seeds", "3", "experiments.main.seeds: '3' is wrong; it should be a valid integer."),
+    ("experiments.main.seeds", "three", "experiments.main.seeds: 'three' is wrong; it should be a valid integer."),
+    ("experiments.main.seeds", 10**6, "experiments.main.seeds: 1000000 is wrong; it should be less than or equal to"),
+    ("experiments.main.first_seed", 2**64, "experiments.main.first_seed: 18446744073709551616 is wrong; it should be"),
+    ("experiments.main.draws", [2**31], "experiments.main.draws.0: 2147483648 is wrong; it should be less than"),
+    ("experiments.main.draws", [7, 7], "experiments.main.draws: [7, 7] is wrong; it should name 7 once."),
+    ("experiments.main.draws", [], "experiments.main.draws: [] is wrong; list should have at least 1 item"),
+    ("experiments.main.ratios", [0.64, 1, 1.0], "experiments.main.ratios: [0.64, 1, 1.0] is wrong; it should name 1.0"),
+    ("experiments.main.ratios", [float("inf")], "experiments.main.ratios.0: inf is wrong; it should be a finite"),
+    ("experiments.main.methods", ["eflops", "eflops"], "is wrong; it should name 'eflops' once."),
+    ("experiments.main.vary", {"rate": [1, 1.0]}, "experiments.main.vary.rate: [1, 1.0] is wrong; it should name 1.0"),
+    ("experiments", {}, "experiments: there is none, so there is nothing to do; describe at least one."),
     ("experiments.main.methods", ["eflop"], "experiments.main.methods: 'eflop' is not known; did you mean 'eflops'?"),
     ("experiments.main.dataset", "syntetic", "did you mean 'synthetic'?"),
     ("experiments.main.ratios", [], "experiments.main.ratios: missing; synthetic data needs at least one N/d"),
@@ -50,23 +65,44 @@ BAD = [
     ("experiments.main.draws", [-1], "experiments.main.draws.0: -1 is wrong; it should be greater than or equal to 0"),
     ("datasets.synthetic.kind", "synthetik", "datasets.synthetic.kind: 'synthetik' is not a data set; it should be"),
     ("datasets.synthetic.density", 1.5, "datasets.synthetic.density: 1.5 is wrong; it should be less than or equal"),
+    ("datasets.synthetic.density", 0.001, "datasets.synthetic.density: 0.001 is wrong; with 100 features it should"),
+    ("datasets.synthetic.snr", float("nan"), "datasets.synthetic.snr: nan is wrong; it should be a finite number."),
     ("datasets.synthetic.feature", 9, "datasets.synthetic.feature: 'feature' is not known; did you mean 'features'?"),
-    ("datasets.golub.scaling", "log", "datasets.golub.scaling: 'log' is wrong; it should be 'intensity', "),
+    ("datasets.golub.scaling", "log", "datasets.golub.scaling: 'log' is wrong; it should be 'whole', "),
     ("methods.eflops.settings.temprature", 1, "'temprature' is not known; did you mean 'temperature'?"),
     ("methods.eflops.settings.rate", -1, "methods.eflops.settings.rate: -1 is wrong; it should be greater than 0."),
+    ("methods.eflops.settings.rate", float("inf"), "settings.rate: inf is wrong; it should be a finite number."),
+    ("methods.eflops.settings.rate", "fast", "methods.eflops.settings.rate: 'fast' is wrong; it should be a valid"),
+    ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a method of"),
+    ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is no method but a part of"),
     ("methods.fedavg.settings.gate_rate", 1.0, "methods.fedavg.settings.gate_rate: 'gate_rate' is not known"),
     ("methods.fedavg.per_dataset", {"golb": {}}, "methods.fedavg.per_dataset: 'golb' is not known; did you mean"),
-    ("methods.eflops.method", "eflopz", "methods.eflops.method: there is no module eflops.methods.eflopz"),
+    ("methods.eflops.method", "eflopz", "methods.eflops.method: there is no module eflops.training.methods.eflopz"),
     ("methods.eflops.method", "no_such_module:Method", "there is no module no_such_module"),
-    ("engine", "batch", "engine: 'batch' is wrong; it should be 'batched' or 'flower'."),
+    ("methods.eflops.settings.tune_rate", 1.0, "'tune_rate' is now called 'finetune_rate'; write finetune_rate."),
+    ("results", "", "results: '' is wrong; it should name a folder below this one or a full path"),
+    ("results", ".", "results: '.' is wrong; it should name a folder below this one"),
+    ("results", "../other", "results: '../other' is wrong; it should name a folder below this one"),
+    ("results", "out{x}", "results: 'out{x}' is wrong; it should name a folder below this one"),
+    ("results", "src", "results: 'src' is wrong; src holds files of the project; name another folder."),
+    ("results", "./src/new", "results: './src/new' is wrong; src holds files of the project"),
+    ("results", "results/published", "results/published holds files of the project; name another folder."),
+    ("mnist_folder", "", "mnist_folder: '' is wrong; it should have at least 1 character."),
+    ("datasets.own", {**OWN_DATA, "kind": "no_such_data:build"}, "datasets.own.kind: there is no module"),
+    ("engine", "batch", "engine: 'batch' is wrong; it should be 'batched', 'reference' or 'flower'."),
     ("experiment", {}, "experiment: 'experiment' is not known; did you mean 'experiments'?"),
     ("methods.eflops", {"method": "eflops"}, "methods.eflops.label: missing; this key is required."),
-    (
-        "searches",
-        {"s": {"dataset": "synthetic", "methods": ["eflops"], "ratios": [1.0], "draws": [0], "seeds": 1,
-               "first_seed": 9, "trials": 2, "metric": "r2"}},
-        "searches.s.draws: [0] are also evaluated by experiments.main; a search needs draws of its own.",
-    ),
+    ("searches", {"s": {**SEARCH, "draws": [0]}}, "searches.s.draws: [0] are also evaluated by experiments.main; a"),
+    ("searches", {"s": {**SEARCH, "draws": []}}, "searches.s.draws: [] is wrong; list should have at least 1 item"),
+    ("searches", {"s": {**SEARCH, "draws": [-1]}}, "searches.s.draws.0: -1 is wrong; it should be greater than or"),
+    ("searches", {"main": SEARCH}, "searches.main: an experiment has this name too, and both keep records under it;"),
+    ("searches", {"s": SEARCH, "t": SEARCH}, "searches.t.chooses: searches.s chooses synthetic already; give one"),
+    ("searches", {"s": {**SEARCH, "settings": {"raet": 1}}}, "searches.s.settings.raet: 'raet' is not known; did you"),
+    ("searches", {"s": {**SEARCH, "method_ranges": {"eflop": {}}}}, "searches.s.method_ranges: 'eflop' is not known"),
+    ("searches", {"s": {**SEARCH, "ranges": {"rate": []}}}, "searches.s.ranges.rate: [] is wrong; list should have"),
+    ("searches", {"s": {**SEARCH, "ranges": {"rate": {"low": 2, "high": 1}}}}, "low is 2.0 and high is 1.0; low"),
+    ("searches", {"s": {**SEARCH, "ranges": {"temperature": {"low": 0, "high": 1, "log": True}}}},
+     "searches.s.ranges.temperature.low: 0.0 is wrong; with 'log: true' it should be greater than 0."),
 ]  # fmt: skip
 
 
@@ -91,34 +127,34 @@ def test_a_ratio_for_data_of_a_fixed_size_is_refused() -> None:
         check(changed("experiments.main.dataset", "golub"))
 
 
-def test_the_check_command_exits_with_1_and_no_traceback(tmp_path: Path) -> None:
+def test_the_check_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump(changed("experiments.main.seed", 5)))
     command = [sys.executable, "-m", "eflops", "check", str(tmp_path / "bad.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "did you mean 'seeds'" in done.stderr
 
 
 def test_the_shipped_configs_are_sound() -> None:
-    for variant in (ROOT / "config").glob("*.yaml"):
-        read(ROOT / "config.yaml", variant)
+    for variant in ("smoke", "fashion"):
+        read(ROOT / "config.yaml", ROOT / "config" / f"{variant}.yaml")
 
 
-def test_the_schema_file_is_generated_from_the_models() -> None:
-    stored = json.loads((ROOT / "workflow/schemas/config.schema.json").read_text())
-    assert stored == Config.model_json_schema(), "run `make schema`"
+def test_the_page_on_the_config_is_written_from_the_models() -> None:
+    assert (ROOT / "docs/config.md").read_text() == page(), "run: python -m eflops.config.page > docs/config.md"
+    assert "|  |" not in page(), "every key has a meaning"
 
 
 def test_loading_the_config_does_not_import_torch() -> None:
-    code = "import sys; from eflops.config import cells, load; from pathlib import Path; "
-    code += "list(cells.plans(load.read(Path('config.yaml')))); sys.exit('torch' in sys.modules)"
+    code = "import sys; from eflops.config import load, plan; from pathlib import Path; "
+    code += "list(plan.all_plans(load.read(Path('config.yaml')))); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 def test_a_grid_gives_one_variant_for_each_crossing() -> None:
     raw = changed("experiments.main.vary", {"rate": [0.1, 0.2], "local_steps": [1, 3]})
-    plan = cells.plan(check(raw), "main")
+    plan = plan_of(check(raw), "main")
     assert plan.variants == (
         "rate=0.1,local_steps=1",
         "rate=0.1,local_steps=3",
@@ -131,30 +167,47 @@ def test_a_grid_gives_one_variant_for_each_crossing() -> None:
 def test_settings_of_a_data_set_override_those_of_the_method() -> None:
     raw = copy.deepcopy(SOUND)
     raw["experiments"]["genes"] = {"dataset": "golub", "methods": ["fedavg"], "seeds": 1, "settings": {"rounds": 7}}
-    (settings,) = cells.variants(check(raw), "genes", "fedavg").values()
+    (settings,) = variants_of(check(raw), "genes", "fedavg").values()
     assert (settings.rate, settings.rounds) == (0.1, 7)
 
 
 def test_an_unrelated_edit_leaves_a_cells_slice_as_it_was() -> None:
-    before = cells.job(check(SOUND), "main", "nd0.64", "eflops")
-    after = cells.job(check(changed("methods.fedavg.settings.rate", 0.5)), "main", "nd0.64", "eflops")
+    before = job_slice(check(SOUND), "main", "nd0.64", "eflops")
+    after = job_slice(check(changed("methods.fedavg.settings.rate", 0.5)), "main", "nd0.64", "eflops")
     assert before == after
 
 
+def test_the_order_of_the_keys_does_not_rename_a_variant() -> None:
+    grids = ({"temperature": [0.1], "gate_rate": [1.0]}, {"gate_rate": [1.0], "temperature": [0.1]})
+    raws = [
+        merge(changed("experiments.main.methods", ["eflops"]), {"experiments": {"main": {"vary": g}}}) for g in grids
+    ]
+    found = {plan_of(check(raw), "main").variants for raw in raws}
+    assert found == {("temperature=0.1,gate_rate=1.0",)}
+
+
+@pytest.mark.parametrize(
+    ("ratio", "label"), [(0.64, "nd0.64"), (1.0, "nd1.00"), (2, "nd2.00"), (0.645, "nd0.645"), (1e-7, "nd0.0000001")]
+)
+def test_a_ratios_label_is_exact_and_has_two_decimals_at_least(ratio: float, label: str) -> None:
+    assert labels.ratio_label(ratio) == label
+    assert labels.ratio_value(label) == ratio
+
+
+def test_ratios_that_differ_in_the_third_decimal_are_two_rows() -> None:
+    plan = plan_of(check(changed("experiments.main.ratios", [0.641, 0.644])), "main")
+    assert plan.ratios == ("nd0.641", "nd0.644")
+
+
 def test_a_record_path_and_its_run_are_inverse() -> None:
-    run = cells.Run("rate=0.1,local_steps=1", 3, 17)
-    assert cells.Run.parse(f"results/runs/main/nd0.64/eflops/{run.path}") == run
+    run = labels.Run("rate=0.1,local_steps=1", 3, 17)
+    assert labels.Run.parse(f"results/runs/main/nd0.64/eflops/{run.path}") == run
 
 
 def test_the_jobs_of_a_cell_share_its_runs_out_and_are_one_by_default() -> None:
-    plan = cells.plan(check(SOUND), "main")
-    assert list(plan.parts(None)) == list(plan.parts(len(plan.seeds))) == [("", plan.runs)]
-    parts = dict(plan.parts(2))
-    assert [(name, [run.seed for run in runs]) for name, runs in parts.items()] == [
-        ("_seeds0to1", [0, 1]),
-        ("_seeds2to2", [2]),
-    ]
-    assert sorted(run.path for runs in parts.values() for run in runs) == sorted(run.path for run in plan.runs)
+    plan = plan_of(check(SOUND), "main")
+    assert list(plan.parts(None)) == list(plan.parts(len(plan.seeds))) == [("", plan.seeds)]
+    assert list(plan.parts(2)) == [("_seeds0to1", (0, 1)), ("_seeds2to2", (2,))]
 
 
 def test_merging_lays_mappings_over_each_other_and_replaces_lists() -> None:
@@ -168,8 +221,132 @@ def test_search_trials_are_the_same_every_time_and_within_their_ranges() -> None
         "s": {"dataset": "synthetic", "methods": ["eflops", "fedavg"], "ratios": [1.0], "draws": [7], "seeds": 1,
               "first_seed": 9, "trials": 5, "metric": "r2", "ranges": ranges}
     }  # fmt: skip
-    first, second = (cells.variants(check(raw), "s", method) for method in ("eflops", "fedavg"))
+    first, second = (variants_of(check(raw), "s", method) for method in ("eflops", "fedavg"))
     assert list(first) == [f"trial{number:02d}" for number in range(5)]
     assert all(0.01 <= settings.rate <= 1 and settings.local_steps in {1, 3} for settings in first.values())
     assert [one.rate for one in first.values()] == [one.rate for one in second.values()]
     assert len({one.rate for one in first.values()}) == 5
+
+
+def test_numbers_that_came_as_text_are_numbers() -> None:
+    """YAML reads 1e-3 as text, and so does Snakemake whatever stands inside a mapping of --config."""
+    raw = merge(SOUND, yaml.load("""
+      methods: {eflops: {pooled: true, settings: {rate: 1e-3, clip: null, rescale_start: true}}}
+      experiments: {main: {seeds: 2, ratios: [0.5], vary: {finetune_rate: [1e-2]}}}""", yaml.BaseLoader))  # fmt: skip
+    config = check(raw)
+    ((label, settings),) = variants_of(config, "main", "eflops").items()
+    assert (config.experiments["main"].seeds, config.experiments["main"].ratios) == (2, [0.5])
+    assert (label, settings.rate, settings.clip, settings.finetune_rate) == ("finetune_rate=0.01", 0.001, None, 0.01)
+    assert config.methods["eflops"].pooled is True
+
+
+def test_a_label_may_look_like_a_number_and_have_braces() -> None:
+    assert check(changed("methods.eflops.label", "007")).methods["eflops"].label == "007"
+    assert check(changed("methods.eflops.label", "$T_{0}$")).methods["eflops"].label == "$T_{0}$"
+
+
+BAD_FILES = {
+    "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; a tab stands there; indent with spaces.",
+    "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' stands twice.",
+    "a: {b: 1, b: 2}\n": "line 1: this is not valid YAML; the key 'b' stands twice.",
+    "a: [1\n": "this is not valid YAML; while parsing a flow sequence",
+    "? [1, 2]\n: 3\n": "this is not valid YAML; unhashable type",
+    "- a\n- b\n": "this is a list; a config file has keys, such as 'experiments:'.",
+    "\x00\x01": "this is not a text file in UTF-8",
+    b"\xff\xfe\x00": "this is not a text file in UTF-8",
+    None: "the config file cannot be read (No such file or directory).",
+}
+
+
+@pytest.mark.parametrize(("content", "sentence"), BAD_FILES.items(), ids=map(repr, BAD_FILES))
+def test_a_file_that_cannot_be_read_is_named_with_the_line(
+    content: str | bytes | None, sentence: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.yaml"
+    if content is not None:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(ConfigError) as caught:
+        read(path)
+    (mistake,) = caught.value.mistakes
+    assert str(path) in mistake
+    assert sentence in mistake
+
+
+def test_what_an_anchor_brings_in_may_be_said_again(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: &a {b: 1, c: 2}\nd:\n  <<: *a\n  b: 3\n")
+    assert read_yaml(tmp_path / "a.yaml")["d"] == {"b": 3, "c": 2}
+
+
+def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
+    base = {"methods": {"a": 1, "b": {"x": 1, "y": 2}}, "results": "r"}
+    overlaid = {"results": "s", "methods": {"c": 3, "b": {"y": 5, "x": 1}, "a": 1}}
+    found = in_order_of(base, overlaid)
+    assert found == overlaid
+    assert [*found, *found["methods"], *found["methods"]["b"]] == ["methods", "results", "a", "b", "c", "x", "y"]
+
+
+OWN = """
+from eflops.training.methods.base import Payload
+from math import sqrt as root
+if True:
+    class Inner:
+        pass
+class Ridge:
+    def __init__(self, task, shrink=0.1, *, power):
+        pass
+class Free:
+    def __init__(self, task, **options):
+        pass
+Alias = Ridge
+"""
+OWN_MISTAKES = [
+    ("own_part:Ridge", {"shrink": 1, "power": 2}, None),
+    ("own_part:Free", {"anything": 1}, None),
+    ("own_part:Inner", {}, None),
+    ("own_part:Alias", {"anything": 1}, None),
+    ("own_part:root", {}, None),
+    ("own_part:Rigde", {}, "methods.eflops.method: 'Rigde' is not known; did you mean 'Ridge'?"),
+    ("own_part:Ridge", {"shrnk": 1}, "methods.eflops.options: 'shrnk' is not known; did you mean 'shrink'?"),
+    ("own_broken:Ridge", {}, "own_broken.py, line 2: Python cannot read this ("),
+    ("own_binary:Ridge", {}, "own_binary.py is not a Python file in UTF-8."),
+    (
+        "own_absent:Ridge",
+        {},
+        "there is no module own_absent; name a method of eflops.training.methods or 'module:Class'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "options", "sentence"), OWN_MISTAKES)
+def test_a_method_of_ones_own_is_checked_before_any_job(
+    method: str, options: dict[str, Any], sentence: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_part.py").write_text(OWN)
+    (tmp_path / "own_broken.py").write_text("class Ridge:\n  def\n")
+    (tmp_path / "own_binary.py").write_bytes(b"\xff\xfe\xfa")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    raw = changed("methods.eflops", {"method": method, "label": "Own", "options": options})
+    if sentence is None:
+        check(raw)
+        return
+    with pytest.raises(ConfigError) as caught:
+        check(raw)
+    assert sentence in "\n".join(caught.value.mistakes)
+
+
+def test_a_data_set_of_ones_own_is_checked_before_any_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_waves.py").write_text("def build(settings, ratio, seed, raw=None): ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:build"}))
+    with pytest.raises(ConfigError, match=r"datasets.waves.kind: 'biuld' is not known; did you mean 'build'"):
+        check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:biuld"}))
+
+
+def test_the_eflops_command_sees_modules_beside_the_snakefile(tmp_path: Path) -> None:
+    (tmp_path / "beside.py").write_text("class Method: ...\n")
+    raw = changed("methods.eflops", {"method": "beside:Method", "label": "x"})
+    del raw["datasets"]["golub"], raw["methods"]["fedavg"]["per_dataset"]
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(raw))
+    command = [str(Path(sys.executable).parent / "eflops"), "check"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

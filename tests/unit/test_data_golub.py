@@ -1,118 +1,66 @@
-"""The shipped leukaemia data are the known ones, and nothing of the test patients leaks into the scaling."""
+"""The shipped leukaemia data are the known ones, and an entry of the config makes of them what a module made before."""
 
 import gzip
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.data.golub import RESOURCES, build, filtered, genes, read_expression, scaled
+from eflops.data.expression import build, chosen, filtered, labels_of, read
+from eflops.data.federation import read_manifest, save
+from eflops.data.golub import genes
 from eflops.errors import UserError
+from eflops.files import PROJECT, sha256
+from small_problems import GOLUB
 
-SETTINGS: dict[str, Any] = {
-    "kind": "golub",
-    "scaling": "intensity",
-    "test_rows": 15,
-    "clients": 5,
-    "count_concentration": 1.0,
-    "min_rows": 4,
-}
+RESOURCES = PROJECT / "resources" / "golub"
+# What the module that read these data before `kind: expression` made of split 0, as published.
+SPLIT_0 = "b9bc7fd7b7d083f16924c67d90809cbcb9a1d779e11043d1833dc9c5d645ddbe"
+SPLIT_0_PER_ARRAY = "ff32ad35eaba5c36b962c08adac556b1f0b2a4bfcf2d1e0d408de4b85b943d5d"
 
 
 def test_72_patients_of_which_47_all_and_25_aml_with_7129_probes() -> None:
-    table = read_expression()
-    assert table.intensity.shape == (72, 7129)
-    assert np.bincount(table.labels).tolist() == [47, 25]
-    assert table.samples == tuple(range(1, 73))
+    table = read(GOLUB)
+    assert table.values.shape == (72, 7129)
+    assert np.bincount(labels_of(table, GOLUB)).tolist() == [47, 25]
+    assert table.samples == tuple(map(str, range(1, 73)))
 
 
 def test_the_filter_keeps_exactly_3571_genes() -> None:
-    table = filtered(read_expression())
-    assert table.intensity.shape == (72, 3571)
-    assert len(set(table.probes)) == 3571
-    assert table.intensity.min() == 100
-    assert table.intensity.max() == 16000
+    assert len(set(filtered(read(GOLUB), GOLUB))) == 3571
+
+
+@pytest.mark.parametrize(("scaling", "digest"), [("whole", SPLIT_0), ("per_array", SPLIT_0_PER_ARRAY)])
+def test_the_data_have_the_published_hash(scaling: str, digest: str, tmp_path: Path) -> None:
+    save(build({**GOLUB, "scaling": scaling}, None, 0), tmp_path, {})
+    assert read_manifest(tmp_path)["sha256"] == digest
 
 
 def test_samples_and_classes_belong_together() -> None:
     """Zyxin is the best-known marker of AML in these data: it would not separate if columns were mixed up."""
-    table = read_expression()
-    zyxin = table.intensity[:, table.probes.index("X95735_at")]
-    assert np.median(zyxin[table.labels == 1]) > 5 * np.median(zyxin[table.labels == 0])
+    table = read(GOLUB)
+    zyxin, labels = table.values[:, table.genes.index("X95735_at")], labels_of(table, GOLUB)
+    assert np.median(zyxin[labels == 1]) > 5 * np.median(zyxin[labels == 0])
 
 
 def test_a_split_has_15_test_patients_and_gives_every_other_to_one_client() -> None:
-    federation = build(SETTINGS, None, seed=3)
+    federation = build({**GOLUB, "min_rows": 4}, None, seed=3)
     assert federation.test.x.shape == (15, 3571)
     assert federation.counts.sum() == 57
     assert federation.counts.min() >= 4
     used = sum(federation.meta["client_samples"], federation.meta["test_samples"])
-    assert sorted(used) == list(range(1, 73))
+    assert sorted(used, key=int) == list(map(str, range(1, 73)))
     assert federation.test.x.dtype == np.float32
     assert federation.test.y.dtype == np.int64
 
 
-def test_rows_of_the_federation_are_the_patients_it_names() -> None:
-    federation = build({**SETTINGS, "scaling": "intensity_per_array"}, None, seed=3)
-    table = filtered(read_expression())
-    x = scaled(table.intensity, np.arange(72), "intensity_per_array")
-    for block, samples in zip(federation.clients, federation.meta["client_samples"], strict=True):
-        rows = np.array(samples) - 1
-        np.testing.assert_array_equal(block.x, x[rows])
-        np.testing.assert_array_equal(block.y, table.labels[rows])
-
-
-def test_another_split_seed_tests_other_patients() -> None:
-    first, second = (build(SETTINGS, None, seed=seed).meta["test_samples"] for seed in (1, 2))
-    assert first != second
-
-
-@pytest.mark.parametrize(
-    ("scaling", "axis"),
-    [("intensity", None), ("intensity_per_array", 1), ("log10_per_array", 1), ("log10_per_gene", 0)],
-)
-def test_scaling_standardises_the_training_rows(scaling: str, axis: int | None) -> None:
-    train = np.arange(50)
-    x = scaled(filtered(read_expression()).intensity, train, scaling)[train].astype(np.float64)
-    np.testing.assert_allclose(x.mean(axis=axis), 0, atol=1e-5)
-    deviation = np.atleast_1d(x.std(axis=axis))
-    np.testing.assert_allclose(deviation[deviation > 0], 1, atol=1e-5)
-
-
-@pytest.mark.parametrize("scaling", ["intensity", "intensity_per_array", "log10_per_array", "log10_per_gene"])
-def test_test_patients_do_not_influence_how_training_patients_are_scaled(scaling: str) -> None:
-    intensity = filtered(read_expression()).intensity
-    train = np.arange(50)
-    changed = intensity.copy()
-    changed[50:] = 16000
-    np.testing.assert_array_equal(scaled(intensity, train, scaling)[train], scaled(changed, train, scaling)[train])
-
-
-def test_a_gene_that_is_constant_in_training_becomes_zero_not_nan() -> None:
-    intensity = np.array([[100.0, 200.0], [100.0, 300.0], [900.0, 400.0]])
-    assert scaled(intensity, np.array([0, 1]), "log10_per_gene")[:, 0].tolist() == [0, 0, 0]
-
-
-def test_log_scaling_is_of_the_logarithm() -> None:
-    intensity = np.array([[100.0, 1000.0, 10000.0]])
-    np.testing.assert_allclose(
-        scaled(intensity, np.array([0]), "log10_per_array")[0], [-(1.5**0.5), 0, 1.5**0.5], atol=1e-6
-    )
-
-
-def test_an_unknown_scaling_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UserError, match="no scaling 'log2': it is one of intensity, intensity_per_array"):
-        build({**SETTINGS, "scaling": "log2"}, None, seed=0)
-
-
 def test_genes_are_named_in_the_order_of_the_features() -> None:
     table = genes()
-    assert tuple(table["probe"]) == filtered(read_expression()).probes
+    assert tuple(table["probe"]) == filtered(chosen(read(GOLUB), GOLUB), GOLUB)
     named = table.set_index("probe")
     assert named.loc["M27891_at", "label"] == "cystatin C"
     assert named.loc["M19507_at", "symbol"] == "MPO"
@@ -152,10 +100,16 @@ def test_a_changed_table_is_refused_with_the_remedy(tmp_path: Path) -> None:
     folder = Path(shutil.copytree(RESOURCES, tmp_path / "golub"))
     text = gzip.decompress((folder / "expression.csv.gz").read_bytes()).replace(b",-214,", b",-215,", 1)
     (folder / "expression.csv.gz").write_bytes(gzip.compress(text, mtime=0))
-    with pytest.raises(UserError, match=r"expression.csv.gz is not the file that SHA256SUMS names.*make.py"):
-        build(SETTINGS, None, seed=0, raw=folder)
+    with pytest.raises(UserError, match=r"expression.csv.gz is not the file that SHA256SUMS names.*git checkout"):
+        build({**GOLUB, "matrix": str(folder / "expression.csv.gz")}, None, seed=0)
 
 
 def test_gene_names_need_no_torch() -> None:
     code = "import sys; from eflops.data.golub import genes; genes(); sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_data_file_stands_under_a_hash() -> None:
+    folder = Path(__file__).parents[2] / "resources/golub"
+    listed = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
+    assert listed == {path.name: sha256(path) for path in folder.glob("*.csv*")}

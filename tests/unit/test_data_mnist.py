@@ -207,3 +207,15 @@ def test_a_missing_raw_folder_is_refused(tmp_path: Path) -> None:
 def test_both_known_sets_have_a_checksum_for_every_file() -> None:
     for name in ("mnist", "fashion_mnist"):
         assert set(idx.IMAGE_SETS[name].md5) == set(FILES)
+
+
+def test_a_damaged_file_in_the_named_folder_is_said_before_others_are_asked(
+    tiny: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = put(tiny, tmp_path / "package")
+    mine = put({**tiny, FILES[1]: tiny[FILES[1]][:5]}, tmp_path / "mine")
+    both = ImageSet(IMAGE_SETS["tiny"].md5, (), "package p", lambda scratch: package)
+    monkeypatch.setitem(IMAGE_SETS, "tiny", both)
+    fetch(tmp_path / "raw", "tiny", mine)
+    assert contents(tmp_path / "raw") == tiny
+    assert f"warning: the folder {mine} is passed over: {FILES[1]} has md5" in capsys.readouterr().err

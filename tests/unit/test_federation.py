@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eflops.data import build
+from eflops.data.build import build
 from eflops.data.federation import Block, Federation, load, read_manifest, save
 from eflops.errors import UserError
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from scipy.integrate import quad
 
-from eflops import gates
+from eflops.training.numerics import gates
 
 GRID = np.linspace(-8.0, 8.0, 17)
 TOLERANCE = {torch.float64: 1e-8, torch.float32: 1e-4}
@@ -119,10 +119,20 @@ def test_kl_is_smooth_where_its_two_formulas_meet(dtype):
         assert worst(inside, outside) < 100 * torch.finfo(dtype).eps
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_kl_is_finite_and_grows_evenly_however_far_the_prior_is(dtype):
+    far = torch.tensor([50.0, 51.0, 999.0, 1000.0], dtype=dtype)
+    for sign in (1, -1):
+        for phi in (torch.zeros(4, dtype=dtype), -sign * far):
+            values = gates.kl(phi, sign * far)
+            assert values.isfinite().all()
+            assert (values[1] - values[0]).item() == pytest.approx((values[3] - values[2]).item(), rel=1e-3)
+
+
 def test_kl_gradient_takes_a_prior_for_each_parameter():
     phi = torch.linspace(-6, 6, 5 * 64).reshape(5, 64)
     prior = torch.linspace(-3, 3, 64)
-    gradient = gates.KlGradient(prior)(phi)
+    gradient = gates.kl_gradient(phi, prior)
     for column in range(64):
         alone = gates.kl_gradient(phi[:, column].contiguous(), prior[column])
         assert worst(gradient[:, column], alone) < 1e-6
@@ -267,7 +277,7 @@ def everything(phi: torch.Tensor, uniform: torch.Tensor) -> list[torch.Tensor]:
         gates.recover(mean, "paper"),
         gates.recover(mean, "exact"),
         gates.kl(phi, phi0),
-        gates.KlGradient(phi0)(phi),
+        gates.kl_gradient(phi, phi0),
     ]
 
 

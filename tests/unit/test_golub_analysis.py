@@ -7,25 +7,28 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from eflops import record
-from eflops.analysis import accuracy_panel, references, supports
-from eflops.analysis.catalogue import golub as catalogue
-from eflops.analysis.catalogue.product import Product
-from eflops.analysis.figures import fig3, fig3a, golub_scaling
+from eflops.analysis import references
+from eflops.analysis.figures import fig3
 from eflops.analysis.gather import gather
-from eflops.analysis.gene_shares import gene_shares
 from eflops.analysis.products import make
 from eflops.analysis.source import Source
-from eflops.analysis.stability import mean_jaccard
-from eflops.analysis.tables import gene_frequency, golub_accuracy, golub_stability, golub_tests
-from eflops.config import cells
+from eflops.analysis.stats.genes import gene_shares, selected_features
+from eflops.analysis.stats.stability import mean_jaccard
 from eflops.config.load import read
-from eflops.data import build
+from eflops.config.plan import job_slice, plan_of
+from eflops.config.products import Product, product_job, products
+from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.data.golub import genes
-from eflops.train import Job, train
+from eflops.results import labels
+from eflops.training import record
+from eflops.training.job import Job
+from eflops.training.train import train
+from made import made, product_of, traced
 
 ROOT = Path(__file__).parents[2]
+CONFIG = read(ROOT / "config.yaml", ROOT / "config/smoke.yaml")
+PRODUCTS = [product for product in products(CONFIG) if product.category == "Golub leukaemia"]
 GENES = pd.DataFrame(
     {
         "probe": ["P0", "P1", "P2", "P3"],
@@ -39,34 +42,34 @@ GENES = pd.DataFrame(
 def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     """The smoke config's leukaemia experiments, trained and gathered."""
     results = tmp_path_factory.mktemp("results")
-    config = read(ROOT / "config.yaml", ROOT / "config/smoke.yaml")
-    for name in {experiment for product in catalogue.PRODUCTS for experiment in product.experiments}:
-        plan = cells.plan(config, name)
+    config = CONFIG
+    for name in {experiment for product in PRODUCTS for experiment in product.experiments}:
+        plan = plan_of(config, name)
         settings = config.datasets[plan.dataset].model_dump(mode="json", exclude={"label", "model", "client_fraction"})
         for draw in plan.draws:
-            folder = results / "data" / plan.dataset / cells.data_label(cells.WHOLE, draw)
+            folder = results / "data" / plan.dataset / labels.data_label(labels.WHOLE, draw)
             if not folder.exists():
-                save(build(settings, None, draw), folder, {**settings, "ratio": cells.WHOLE, "draw": draw})
+                save(build(settings, None, draw), folder, {**settings, "ratio": labels.WHOLE, "draw": draw})
         for method in plan.methods:
-            slice_ = cells.job(config, name, cells.WHOLE, method)
-            folder = results / "runs" / name / cells.WHOLE / method
+            slice_ = job_slice(config, name, labels.WHOLE, method)
+            folder = results / "runs" / name / labels.WHOLE / method
             train(Job(slice_, results / "data", folder, tuple(plan.runs), 32), lambda _: lambda *_: None)
         out = results / "gathered" / f"{name}.csv"
-        gather(plan.as_json(), results / "runs" / name, out, out.with_suffix(".curves.csv"))
-        supports.gather(plan.as_json(), results / "runs" / name, out.with_suffix(".supports.csv"))
+        parts = (out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports"))
+        gather(plan.as_json(), results / "runs" / name, out, *parts)
     for name in ("golub_runs", "golub_splits"):
         _fit_references(config.experiments[name].draws, name, results)
-    labels = {method: entry.label for method, entry in config.methods.items()}
-    return Source(results, {"labels": labels, "pooled": ["centralized"]})
+    names = {method: entry.label for method, entry in config.methods.items()}
+    return Source(results, names, ("centralized",))
 
 
 def _fit_references(draws: list[int], experiment: str, results: Path) -> None:
-    made = []
+    fits = []
     for draw in draws:
-        folder = cells.data_label(cells.WHOLE, draw)
-        made += [results / "references" / folder / f"{name}.json" for name in ("best_subset", "lasso")]
-        references.make(results / "data" / "golub" / folder, made[-2:])
-    references.gather(made, results / "gathered" / f"{experiment}.references.csv")
+        folder = labels.data_label(labels.WHOLE, draw)
+        fits += [results / "references" / folder / f"{name}.json" for name in ("best_subset", "lasso")]
+        references.make(results / "data" / "golub" / folder, fits[-2:])
+    references.gather(fits, results / "gathered" / f"{experiment}.references.csv")
 
 
 def runs_of(method: str, *selected: list[int]) -> pd.DataFrame:
@@ -89,7 +92,7 @@ def test_a_diverged_run_selects_nothing_and_still_counts() -> None:
 
 
 def test_weights_of_both_classes_belong_to_one_gene(source: Source) -> None:
-    runs = supports.selected_features(source, "golub_runs", 3571)
+    runs = selected_features(source, "golub_runs", 3571)
     for run in runs.itertuples():
         kept = record.read(source.results / "runs" / "golub_runs" / run.record).result.support
         assert run.selected == sorted({weight if weight < 3571 else weight - 3571 for weight in kept})
@@ -97,14 +100,17 @@ def test_weights_of_both_classes_belong_to_one_gene(source: Source) -> None:
 
 
 def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
-    table = gene_frequency.make(source)
+    table = made(CONFIG, "gene_frequency", source)
     names = genes().set_index("probe")
     for method, rows in table.data.groupby("method"):
-        folder = source.results / "runs" / "golub_runs" / "all" / method
-        kept = [set(record.read(path).result.support) for path in folder.rglob("*.json")]
+        over_splits, one_split = (_kept(source, name, method) for name in ("golub_splits", "golub_runs"))
         for row in rows.itertuples():
             gene = names.index.get_loc(row.probe)
-            assert row.frequency == np.mean([bool({gene, gene + 3571} & chosen) for chosen in kept])
+            chosen = {draw: [bool({gene, gene + 3571} & kept) for kept in runs] for draw, runs in over_splits.items()}
+            shares = [np.mean(found) for found in chosen.values()]
+            assert (row.frequency, row.sd_splits) == pytest.approx((np.mean(shares), np.std(shares, ddof=1)))
+            assert (row.splits, row.n) == (3, 6)
+            assert row.one_split == np.mean([bool({gene, gene + 3571} & kept) for kept in one_split[0]])
             assert row.gene == names.loc[row.probe, "label"]
             assert row.together >= row.frequency > 0
         assert rows["frequency"].is_monotonic_decreasing
@@ -112,20 +118,31 @@ def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
     assert list(table.shown.columns)[1:3] == ["E-FLoPS", "FLoPS (T = 0)"]
 
 
+def _kept(source: Source, experiment: str, method: str) -> dict[int, list[set[int]]]:
+    """By split the weights that each run kept, read from the records themselves."""
+    folder = source.results / "runs" / experiment / "all" / method
+    found: dict[int, list[set[int]]] = {}
+    for entry in map(record.read, sorted(folder.rglob("*.json"))):
+        found.setdefault(entry.run.draw, []).append(set(entry.result.support))
+    return found
+
+
 def test_an_explained_frequency_is_the_mean_over_its_runs(source: Source) -> None:
-    row = gene_frequency.make(source).data.iloc[0]
-    behind = gene_frequency.trace(source, {"method": row["method"], "probe": row["probe"]})
+    table = made(CONFIG, "gene_frequency", source)
+    row = table.data.iloc[0]
+    behind = traced(CONFIG, "gene_frequency", table, row, "frequency").runs
     assert behind["value"].mean() == row["frequency"]
     assert len(behind) == row["n"]
 
 
 def test_accuracy_has_all_methods_and_the_references(source: Source) -> None:
-    table = golub_accuracy.make(source)
+    table = made(CONFIG, "golub_accuracy", source)
     cells_ = table.data.set_index(["experiment", "method", "metric"])
     runs = source.runs("golub_splits")
-    own = runs.loc[runs["method"] == "fediht", "auc"]
-    assert cells_.loc[("golub_splits", "fediht", "auc"), ["mean", "sd"]].tolist() == [own.mean(), own.std()]
-    assert cells_.loc[("golub_splits", "best_subset", "accuracy"), "n"] == 2
+    own = runs[runs["method"] == "fediht"].groupby("draw")["auc"].mean()
+    cell = cells_.loc[("golub_splits", "fediht", "auc")]
+    assert (cell["mean"], cell["sd"], cell["n"], cell["units"]) == pytest.approx((own.mean(), own.std(), 6, 3))
+    assert cells_.loc[("golub_splits", "best_subset", "accuracy"), "n"] == 3
     assert cells_.loc[("golub_runs", "lasso", "accuracy"), "n"] == 1
     assert len(table.shown) == 6 + 2 + 6 + 2 + 4
     bold = table.shown[table.shown["accuracy"].str.startswith("**")]
@@ -134,40 +151,43 @@ def test_accuracy_has_all_methods_and_the_references(source: Source) -> None:
 
 
 def test_paired_tests_agree_with_scipy_and_name_their_families(source: Source) -> None:
-    tests = golub_tests.make(source).data.set_index(["experiment", "metric", "other"])
-    runs = source.runs("golub_splits").set_index(["method", "draw"])["cross_entropy"]
+    tests = made(CONFIG, "golub_tests", source).data.set_index(["experiment", "metric", "other"])
+    runs = source.runs("golub_splits").groupby(["method", "draw"])["cross_entropy"].mean()
     expected = stats.ttest_rel(runs["eflops"], runs["fedavg"])
+    # Splits overlap: sqrt(1/n + 15/57) in place of sqrt(1/n).
+    n = len(runs["eflops"])
+    t = expected.statistic / np.sqrt(1 + n * 15 / 57)
     row = tests.loc[("golub_splits", "cross_entropy", "fedavg")]
-    assert (row["t"], row["p"]) == pytest.approx((expected.statistic, expected.pvalue))
+    assert (row["t"], row["p"]) == pytest.approx((t, 2 * stats.t.sf(abs(t), n - 1)))
     assert row["tests"] == 5
     assert tests.loc[("golub_literal", "accuracy", "fediht"), "tests"] == 3
-    assert tests["family"].nunique() == 6
+    assert tests["family"].nunique() == 9
 
 
 def test_stability_is_that_of_the_selected_genes(source: Source) -> None:
-    table = golub_stability.make(source).data.set_index(["experiment", "method"])
-    runs = supports.selected_features(source, "golub_splits", 3571)
-    own = runs.loc[runs["method"] == "fedavg", "selected"].tolist()
+    table = made(CONFIG, "golub_stability", source).data.set_index(["experiment", "method"])
+    runs = selected_features(source, "golub_splits", 3571)
+    own = runs[runs["method"] == "fedavg"]
     row = table.loc[("golub_splits", "fedavg")]
-    assert row["jaccard"] == mean_jaccard(own)
-    assert row["genes"] == np.mean([len(chosen) for chosen in own])
-    assert row["different_genes"] == len(set().union(*own))
-    assert table.loc[("golub_splits", "lasso"), "n"] == 2
+    assert row["jaccard"] == pytest.approx(np.mean([mean_jaccard(sets) for _, sets in own.groupby("seed")["selected"]]))
+    assert row["genes"] == pytest.approx(np.mean([len(chosen) for chosen in own["selected"]]))
+    assert row["different_genes"] == len(set().union(*own["selected"]))
+    assert (row["n"], table.loc[("golub_splits", "lasso"), "n"]) == (6, 3)
 
 
 def test_every_finished_run_is_in_the_distribution_of_accuracies(source: Source) -> None:
     runs = source.runs("golub_runs")
     runs.loc[0, "accuracy"] = np.nan
-    discs = accuracy_panel.distribution(runs)
+    discs = fig3.distribution(runs)
     assert discs["n"].sum() == len(runs) - 1
     assert set(discs["value"]) == set(runs["accuracy"].dropna().round(6))
 
 
 @pytest.mark.parametrize("phase", ["training", "final"])
 def test_a_plotted_number_is_explained_by_its_runs(source: Source, phase: str) -> None:
-    data = fig3.make(source).data
-    point = data[data["phase"] == phase].iloc[-1]
-    behind = fig3.trace(source, point.to_dict())
+    figure = made(CONFIG, "fig3", source)
+    point = figure.data[figure.data["phase"] == phase].iloc[-1]
+    behind = traced(CONFIG, "fig3", figure, point, "n").runs
     assert len(behind) == point["n"]
     if phase == "training":
         assert behind["value"].mean() == pytest.approx(point["mean"])
@@ -176,30 +196,31 @@ def test_a_plotted_number_is_explained_by_its_runs(source: Source, phase: str) -
 
 
 def test_the_whole_figure_has_the_panels_numbers(source: Source) -> None:
-    whole = fig3.make(source).data
+    whole = made(CONFIG, "fig3", source).data
     panel = whole[whole["panel"] == "a"].drop(columns="panel").reset_index(drop=True)
-    pd.testing.assert_frame_equal(panel, fig3a.make(source).data)
+    pd.testing.assert_frame_equal(panel, made(CONFIG, "fig3a", source).data)
 
 
 def test_scalings_are_compared_by_the_same_genes(source: Source) -> None:
-    data = golub_scaling.make(source).data
+    data = made(CONFIG, "golub_scaling", source).data
+    scalings = product_of(CONFIG, "golub_scaling").parameters["scalings"]
     names = genes()
     row = data[data["experiment"] == "golub_scaling_log_gene"].iloc[0]
-    runs = supports.selected_features(source, row["experiment"], len(names))
+    runs = selected_features(source, row["experiment"], len(names))
     runs = runs[runs["method"] == row["method"]]
     wanted = set(names.index[names["label"] == row["gene"]])
     assert row["frequency"] == np.mean([bool(wanted & set(chosen)) for chosen in runs["selected"]])
     assert data.groupby("experiment")["scaling"].first().to_dict() == {
-        name: words.replace("\n", " ") for name, words in golub_scaling.SCALINGS.items()
+        name: words.replace("\n", " ") for name, words in scalings.items()
     }
 
 
-@pytest.mark.parametrize("product", catalogue.PRODUCTS, ids=lambda product: product.name)
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
 def test_products_are_byte_identical_when_made_again(source: Source, product: Product, tmp_path: Path) -> None:
-    made = []
+    written = []
     for turn in ("first", "again"):
         out = [tmp_path / turn / Path(file).name for file in product.files]
-        make(product.name, source.results, source.context, out)
-        made.append([path.read_bytes() for path in out])
-    assert made[0] == made[1]
-    assert all(made[0])
+        make(product_job(CONFIG, product), source.results, out)
+        written.append([path.read_bytes() for path in out])
+    assert written[0] == written[1]
+    assert all(written[0])

@@ -7,22 +7,35 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops import record, wire
-from eflops.analysis import costs, products, supports
-from eflops.analysis.catalogue.mnist import PRODUCTS
-from eflops.analysis.figures import fig2, fig2b, mnist_bytes
+from eflops.analysis import products
 from eflops.analysis.gather import gather
 from eflops.analysis.source import Source
-from eflops.analysis.tables import mnist, mnist_cut, mnist_layers
-from eflops.config import cells
+from eflops.analysis.stats import costs
+from eflops.analysis.tables.mnist import by_layer
 from eflops.config.load import check
+from eflops.config.plan import all_plans, job_slice
+from eflops.config.products import product_job
+from eflops.config.products import products as planned
 from eflops.data.federation import Block, Federation, save
-from eflops.train import Job, train
+from eflops.training import record
+from eflops.training.job import Job
+from eflops.training.numerics import wire
+from eflops.training.train import train
+from made import made, traced
 
 SIZE, TARGET = 44_426, 1110
-SETTINGS = {"rounds": 4, "tune_rounds": 1, "local_steps": 1, "tune_steps": 1, "prune_from": 0.5, "rate": 0.1}
+SETTINGS = {"rounds": 4, "finetune_rounds": 1, "local_steps": 1, "finetune_steps": 1, "prune_from": 0.5, "rate": 0.1}
 CONFIG: dict[str, Any] = {
-    "datasets": {"mnist": {"kind": "mnist", "density": 0.025, "clients": 2}},
+    "datasets": {
+        "mnist": {"kind": "mnist", "density": 0.025, "clients": 2},
+        "fashion": {
+            "kind": "mnist",
+            "source": "fashion_mnist",
+            "settings_like": "mnist",
+            "density": 0.025,
+            "clients": 2,
+        },
+    },
     "methods": {
         "eflops": {"method": "eflops", "label": "E-FLoPS", "settings": SETTINGS},
         "fediht": {"method": "fediht", "label": "Fed-IHT", "settings": SETTINGS},
@@ -30,40 +43,45 @@ CONFIG: dict[str, Any] = {
         "centralized": {"method": "eflops", "label": "Centralized", "pooled": True, "settings": SETTINGS},
     },
     "experiments": {
-        "mnist": {"dataset": "mnist", "methods": ["eflops", "fediht", "fedavg", "centralized"], "seeds": 2},
+        "mnist": {
+            "dataset": "mnist",
+            "methods": ["eflops", "fediht", "fedavg", "centralized"],
+            "draws": [0, 1],
+            "seeds": 2,
+        },
         "mnist_cut": {
             "dataset": "mnist",
             "methods": ["eflops", "fediht"],
             "seeds": 2,
-            "cases": {"start": {"prune_from": 0.0}, "shrinking": {"keep_schedule": "shrinking"}},
+            "cases": {"start": {"prune_from": 0.0}, "quarter": {"prune_from": 0.25}},
         },
+        "fashion": {"dataset": "fashion", "target": "beyond", "methods": ["eflops", "fediht"], "seeds": 1},
     },
 }
-CONTEXT = {
-    "labels": {name: method["label"] for name, method in CONFIG["methods"].items()},
-    "pooled": ["centralized"],
-}
+LABELS = {name: method["label"] for name, method in CONFIG["methods"].items()}
+STUDY = check(CONFIG)
+PRODUCTS = [product for product in planned(STUDY) if product.category == "MNIST" or product.name == "tab_fashion"]
 
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     results = tmp_path_factory.mktemp("mnist")
     config = check(CONFIG)
-    save(pictures(), results / "data" / "mnist" / "all-draw0", {})
-    for plan in cells.plans(config):
+    for place in ("mnist/all-draw0", "mnist/all-draw1", "fashion/all-draw0"):
+        save(pictures(place), results / "data" / place, {})
+    for plan in all_plans(config):
         runs = results / "runs" / plan.name
         for method in plan.methods:
-            slice_ = cells.job(config, plan.name, "all", method)
+            slice_ = job_slice(config, plan.name, "all", method)
             train(Job(slice_, results / "data", runs / "all" / method, tuple(plan.runs), 32), lambda _: lambda *_: None)
         out = results / "gathered" / f"{plan.name}.csv"
-        gather(plan.as_json(), runs, out, out.with_suffix(".curves.csv"))
-        supports.gather(plan.as_json(), runs, out.with_suffix(".supports.csv"))
-    return Source(results, CONTEXT)
+        gather(plan.as_json(), runs, out, *(out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports")))
+    return Source(results, LABELS, ("centralized",))
 
 
-def pictures() -> Federation:
-    """Each class is a bright square at its own place."""
-    generator = np.random.default_rng(0)
+def pictures(place: str) -> Federation:
+    """Each class is a bright square at its own place, with noise that is the place's own."""
+    generator = np.random.default_rng(len(place) + ord(place[-1]))
 
     def block(rows: int) -> Block:
         labels = np.arange(rows) % 10
@@ -83,7 +101,7 @@ def cell(cells: pd.DataFrame, **keys: str) -> float:
 
 
 def test_dense_training_sends_all_of_dense_and_a_cut_round_what_the_wire_says(source):
-    table = mnist.make(source).data
+    table = made(STUDY, "mnist", source).data
     dense = wire.encoded_size(SIZE, SIZE, dense=True)
     assert cell(table, method="fedavg", metric="share_training") == 1
     assert cell(table, method="fedavg", metric="share_formula") == 1
@@ -104,14 +122,14 @@ def test_the_formula_leaves_indices_out(source):
 
 
 def test_compression_is_the_inverse_of_the_share_and_pooled_methods_send_nothing(source):
-    plotted = fig2b.make(source).data
+    plotted = made(STUDY, "fig2b", source).data
     assert set(plotted["method"]) == {"eflops", "fediht", "fedavg"}
-    share = cell(mnist.make(source).data, method="fediht", metric="share_round")
+    share = cell(made(STUDY, "mnist", source).data, method="fediht", metric="share_round")
     assert cell(plotted, method="fediht", metric="compression_round") == pytest.approx(1 / share)
 
 
 def test_layers_add_up_to_the_records(source):
-    layers = mnist_layers.by_layer(source)
+    layers = by_layer(source.supports("mnist"))
     for path, part in layers.groupby("record"):
         result = record.read(source.results / "runs" / "mnist" / path).result
         assert part["kept"].sum() == len(result.support)
@@ -120,37 +138,60 @@ def test_layers_add_up_to_the_records(source):
         assert dict(zip(hidden["layer"], hidden["dead_units"], strict=True)) == result.dead_units
 
 
-def test_each_way_to_cut_has_a_row_and_shrinking_sends_more_than_cutting_at_once(source):
-    table = mnist_cut.make(source)
+def test_each_way_to_cut_has_a_row_and_a_late_cut_sends_more(source):
+    table = made(STUDY, "mnist_cut", source)
     assert len(table.shown) == 2
-    shares = [
-        cell(table.data, method="eflops", variant=name, metric="share_training") for name in ("start", "shrinking")
-    ]
+    shares = [cell(table.data, method="eflops", variant=name, metric="share_training") for name in ("start", "quarter")]
     assert shares[0] < shares[1]
 
 
-def test_the_figure_of_bytes_has_dense_fedavg_for_comparison(source):
-    plotted = mnist_bytes.make(source).data
-    assert set(plotted.loc[plotted["experiment"] == "mnist", "method"]) == {"fedavg"}
-    assert len(plotted[plotted["metric"] == "accuracy"]) == 1 + 2 * 2
+def test_the_figure_of_bytes_has_the_searched_way_and_dense_fedavg_beside_the_cuts(source):
+    plotted = made(STUDY, "mnist_bytes", source).data
+    assert set(plotted.loc[plotted["experiment"] == "mnist", "method"]) == {"eflops", "fediht", "fedavg"}
+    assert len(plotted[plotted["metric"] == "accuracy"]) == 3 + 2 * 2
 
 
-@pytest.mark.parametrize(
-    "module", [mnist, mnist_cut, mnist_layers, fig2, mnist_bytes], ids=lambda module: module.__name__
-)
-def test_every_plotted_or_printed_mean_is_that_of_the_runs_it_is_traced_to(module, source):
-    for row in module.make(source).data.to_dict("records"):
-        traced = module.trace(source, row)
-        assert len(traced) == row["n"]
-        assert traced["value"].mean() == pytest.approx(row["mean"])
+def test_the_unit_is_the_draw_whose_seeds_are_averaged_first(source):
+    runs = source.runs("mnist")
+    draws = runs[runs["method"] == "eflops"].groupby("draw")["cross_entropy"].mean()
+    table = made(STUDY, "mnist", source)
+    cells = table.data.set_index(["method", "metric"])
+    row = cells.loc[("eflops", "cross_entropy")]
+    assert (row["units"], row["n"]) == (2, 4)
+    assert row["spread"] == pytest.approx(draws.std())
+    # Student's quantile at one degree of freedom.
+    assert row["upper"] - row["mean"] == pytest.approx(12.706 * draws.std() / 2**0.5, rel=1e-4)
+    assert "2 data draws, the 2 run seeds of each averaged first" in table.note
+
+
+def test_only_gated_methods_have_open_gates(source):
+    table = made(STUDY, "mnist", source)
+    gated = set(table.data.loc[table.data["metric"] == "open_gates", "method"])
+    assert gated == {"eflops", "centralized"}
+    assert dict(zip(table.shown["Method"], table.shown["open gates"], strict=True))["Fed-IHT"] == "-"
+
+
+def test_fashion_has_a_row_per_method(source):
+    table = made(STUDY, "tab_fashion", source)
+    assert table.shown["Method"].tolist() == ["E-FLoPS", "Fed-IHT"]
+    assert "1 run seed of one data draw" in table.note
+
+
+@pytest.mark.parametrize("name", ["mnist", "mnist_cut", "mnist_layers", "fig2", "mnist_bytes", "tab_fashion"])
+def test_every_plotted_or_printed_mean_is_that_of_the_runs_it_is_traced_to(name, source):
+    product = made(STUDY, name, source)
+    for row in product.data.to_dict("records"):
+        behind = traced(STUDY, name, product, row, "mean").runs
+        assert len(behind) == row["n"]
+        assert behind["value"].mean() == pytest.approx(row["mean"])
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
 def test_products_are_the_same_bytes_when_made_again(product, source, tmp_path):
-    made = []
+    written = []
     for name in ("one", "two"):
         files = [tmp_path / name / Path(path).name for path in product.files]
-        products.make(product.name, source.results, CONTEXT, files)
-        made.append([path.read_bytes() for path in files])
-    assert made[0] == made[1]
-    assert all(made[0])
+        products.make(product_job(STUDY, product), source.results, files)
+        written.append([path.read_bytes() for path in files])
+    assert written[0] == written[1]
+    assert all(written[0])

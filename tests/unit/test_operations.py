@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from eflops.errors import UserError
-from eflops.models.network import Stage, cnn_stages
-from eflops.models.operations import count, living_units
+from eflops.training.models.network import Stage, cnn_stages
+from eflops.training.models.operations import count, living_units
 
 
 def dense_stages(*widths: int) -> tuple[Stage, ...]:

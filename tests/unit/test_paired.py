@@ -8,12 +8,12 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from eflops.analysis.paired import compare, holm, paired_tests
+from eflops.analysis.stats.paired import compare, holm, paired_tests
 from eflops.errors import UserError
 
 
 def runs_of(values: dict[str, list[float]], **constant: object) -> pd.DataFrame:
-    """One row a method and seed."""
+    """One row per method and seed."""
     rows = [
         {"method": method, "seed": seed, "r2": value, **constant}
         for method, column in values.items()
@@ -139,3 +139,12 @@ def test_fewer_than_two_pairs_are_not_tested(left: int) -> None:
     row = compare(pd.Series(values), pd.Series([0.1, 0.2, 0.3]))
     assert row["n"] == left
     assert all(math.isnan(row[key]) for key in ("low", "high", "t", "p", "d_z"))
+
+
+def test_overlapping_splits_have_the_corrected_resampled_test() -> None:
+    # Differences 1, 2, 3: mean 2, sd 1; Nadeau and Bengio's variance is 1/3 + 15/57.
+    row = compare(pd.Series([2.0, 4.0, 6.0]), pd.Series([1.0, 2.0, 3.0]), overlap=15 / 57)
+    error = math.sqrt(1 / 3 + 15 / 57)
+    assert row["t"] == pytest.approx(2 / error)
+    assert row["p"] == pytest.approx(2 * stats.t.sf(2 / error, 2))
+    assert row["high"] - row["difference"] == pytest.approx(stats.t.ppf(0.975, 2) * error)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eflops.cli import main
-from eflops.provenance.diff import diff
+from eflops.diff.diff import diff
 
 TESTS = "tables/support_recovery_tests.csv"
 
@@ -50,18 +50,18 @@ def test_a_conclusion_that_turned_is_told(small_results: Path, results: Path) ->
 
 def test_a_verdict_that_changed_is_told(small_results: Path, results: Path) -> None:
     card = json.loads((results / "scorecard.json").read_text())
-    card["lines"][0]["verdict"] = "reproduced"
+    card["lines"][0]["verdict"] = "agrees"
     (results / "scorecard.json").write_text(json.dumps(card))
     (change,) = diff(small_results, results).verdicts
-    assert (change.place, change.before, change.after) == (card["lines"][0]["id"], "not judged", "reproduced")
+    assert (change.place, change.before, change.after) == (card["lines"][0]["id"], "not judged", "agrees")
 
 
 def test_rows_and_files_that_came_or_went_are_told(small_results: Path, results: Path) -> None:
-    (results / "figures/fig1a.csv").unlink()
+    (results / "figures/fig1b.csv").unlink()
     table = results / "tables/support_recovery.csv"
     table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
     places = {change.place: change.after for change in diff(small_results, results).presence}
-    assert places.pop("figures/fig1a.csv") == "gone"
+    assert places.pop("figures/fig1b.csv") == "gone"
     assert list(places.values()) == ["gone"]
     assert next(iter(places)).startswith("tables/support_recovery.csv: ratio 1.0, method ")
 
@@ -76,15 +76,14 @@ def test_two_commits_are_compared_by_what_they_track(
         write_table(tmp_path / "results/published", mean)
         subprocess.run(["git", "add", "results"], check=True)
         subprocess.run(["git", *names, "commit", "-qm", f"mean {mean}"], check=True)
-    assert main(["diff", "HEAD~1", "HEAD", "--figure", "moves.svg"]) == 0
+    assert main(["diff", "HEAD~1", "HEAD"]) == 0
     told = capsys.readouterr().out
     assert "tables/support_recovery.csv: ratio 0.64, method eflops, mean: 0.5 to 0.7 (+2.00 spreads)" in told
     assert "1 moved, 1 by more than their spread" in told
-    assert (tmp_path / "moves.svg").read_text().startswith("<?xml")
     assert main(["diff", "HEAD~1", "HEAD", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["moves"][0]["after"] == 0.7
 
 
 def test_a_side_that_is_neither_folder_nor_commit_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diff", "nowhere", "HEAD"]) == 1
+    assert main(["diff", "nowhere", "HEAD"]) == 2
     assert "nowhere: there is no such folder and no such commit" in capsys.readouterr().err

@@ -7,22 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from eflops import record
 from eflops.errors import UserError
-from eflops.provenance import sums
-from eflops.provenance.publish import publish
-from eflops.provenance.store import opened
+from eflops.publish.publish import publish
+from eflops.results import checksums
+from eflops.results.store import opened
 
 
 def test_packed_records_come_out_as_they_went_in(small_results: Path, small_published: Path) -> None:
     with opened(small_results) as loose, opened(small_published) as packed:
         assert loose.record_paths() == packed.record_paths()
         for path in loose.record_paths():
-            assert record.read(loose.folder / "runs" / path) == record.read(packed.folder / "runs" / path)
+            assert loose.record(path) == packed.record(path)
 
 
 def test_what_follows_from_records_or_is_large_is_left_out(small_published: Path) -> None:
-    names = sums.files(small_published)
+    names = checksums.files(small_published)
     assert "gathered/support_recovery.csv" not in names
     assert not any(name.endswith(".npz") for name in names)
     for needed in ("study.json", "records.jsonl.gz", "benchmarks.csv", "targets.yaml", "tables/support_recovery.md"):
@@ -38,11 +37,11 @@ def test_records_of_searches_and_of_nothing_are_not_published(results: Path, tmp
 
 def test_publishing_twice_gives_the_same_bytes(small_results: Path, small_published: Path, tmp_path: Path) -> None:
     publish(small_results, tmp_path / "again")
-    assert (tmp_path / "again" / sums.NAME).read_bytes() == (small_published / sums.NAME).read_bytes()
+    assert (tmp_path / "again" / checksums.NAME).read_bytes() == (small_published / checksums.NAME).read_bytes()
 
 
 def test_the_hashes_are_those_that_sha256sum_checks(small_published: Path) -> None:
-    done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", sums.NAME], cwd=small_published)
+    done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", checksums.NAME], cwd=small_published)
     assert done.returncode == 0
 
 
@@ -66,8 +65,8 @@ def test_records_cannot_be_unpacked_outside_their_folder(published: Path) -> Non
 
 
 def test_too_much_to_track_is_refused_and_leaves_the_old(small_results: Path, published: Path) -> None:
-    before = sums.read(published)
+    before = checksums.read(published)
     with pytest.raises(UserError, match=r"more than 0.05 MB; the largest files are figures/fig_scorecard.png"):
         publish(small_results, published, most_bytes=50_000)
-    assert sums.read(published) == before
+    assert checksums.read(published) == before
     assert not list(published.parent.glob(".*.part"))

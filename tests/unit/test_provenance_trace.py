@@ -9,14 +9,13 @@ import pytest
 import yaml
 
 import small_results
-from eflops.analysis.catalogue import products
-from eflops.analysis.catalogue.product import Product
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge
-from eflops.provenance.address import Address, key_columns, locate
-from eflops.provenance.recompute import regathered
-from eflops.provenance.store import opened
-from eflops.provenance.trace import trace
+from eflops.config.products import Product, products
+from eflops.explain.address import Address, key_columns, locate
+from eflops.explain.recompute import from_records, remake
+from eflops.explain.trace import trace
+from eflops.results.store import opened
 
 ROOT = Path(__file__).parents[2]
 REFERENCES = {"best_subset", "lasso"}
@@ -33,10 +32,11 @@ def own_config() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Source]:
-    """All results of that config, gathered anew from their records."""
+    """All results of that config, gathered again from their records."""
     folder, config = tmp_path_factory.mktemp("own") / "results", own_config()
     small_results.make(folder, config)
-    with opened(folder) as store, regathered(store, check(config), config["experiments"]) as source:
+    with opened(folder) as store:
+        source = from_records(store, check(config))
         yield source
 
 
@@ -48,10 +48,11 @@ FROM_RUNS = [product for product in products(check(own_config())) if product.exp
 def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Product) -> None:
     frame = pd.read_csv(source.results / next(path for path in product.files if path.endswith(".csv")))
     assert len(frame)
+    made = remake(product, source, check(own_config()))
     for row in range(len(frame)):
         words = tuple(f"{key}={frame[key][row]}" for key in key_columns(frame) if pd.notna(frame[key][row]))
         cell = locate(frame, Address(Path(product.name), words), {})
-        found = trace(product, source, cell)
+        found = trace(product, made, cell)
         assert len(found.runs) or cell.keys.get("method") in REFERENCES, str(cell)
         assert found.formula
         if found.recomputed is not None:

@@ -1,25 +1,27 @@
 """Training jobs and the records they write."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from eflops import record
-from eflops.config.cells import Run
-from eflops.config.settings import GatedSettings, as_typed
-from eflops.data import build
+from eflops.config.settings import GatedSettings, TrainingSettings, as_typed
+from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.errors import UserError
-from eflops.provenance.show import describe
-from eflops.train import Job, train
+from eflops.explain.show import describe
+from eflops.results.labels import Run
+from eflops.training import record
+from eflops.training.job import Job
+from eflops.training.train import train
 from small_problems import SYNTHETIC
 
 SLICE: dict[str, Any] = {
     "experiment": "main", "dataset": "synthetic", "model": "linear", "density": 0.1, "client_fraction": 0.5,
     "ratio": "nd1.20", "name": "eflops", "method": "eflops", "options": {}, "pooled": False, "engine": "batched",
-    "evaluate_every": 3, "variants": {"base": as_typed(GatedSettings(rounds=6, tune_rounds=2))},
+    "evaluate_every": 3, "variants": {"base": as_typed(GatedSettings(rounds=6, finetune_rounds=2))},
 }  # fmt: skip
 
 
@@ -47,12 +49,31 @@ def test_a_job_writes_one_checked_record_a_run(data: Path) -> None:
     )
     assert found.result.status == "finished"
     assert len(found.result.support) == 10
-    assert set(found.result.metrics) == {"r2", "mse", "support_recovery"}
+    assert set(found.result.metrics) == {"r2", "mse", "support_recovery", "open_gates", "multiplier", "gate_entropy"}
     assert found.result.curve.round == [1, 4, 6, 7, 8]
-    assert found.result.curve.phase == ["training"] * 3 + ["tuning"] * 2
-    assert "eflops.gates" in found.origin.code
-    assert "eflops.methods.fediht" not in found.origin.code
+    assert found.result.curve.phase == ["training"] * 3 + ["finetuning"] * 2
+    assert "eflops.training.numerics.gates" in found.origin.code
+    assert "eflops.training.methods.fediht" not in found.origin.code
     assert found.circumstances.versions["torch"].startswith("2.13.0")
+    assert found.circumstances.bits == "every machine"
+
+
+def test_the_curve_shows_the_gates_until_finetuning_and_how_the_support_changes(data: Path) -> None:
+    train(job(data, [0]), quiet)
+    result = record.read(data.parent / "runs/base/draw0-seed0.json").result
+    curve = result.curve.metrics
+    assert all(0 < count < 100 for count in curve["open_gates"][:3])
+    assert all(0 < entropy < math.log(2) for entropy in curve["gate_entropy"][:3])
+    assert curve["open_gates"][3:] == curve["gate_entropy"][3:] == curve["multiplier"][3:] == [None, None]
+    assert result.metrics["open_gates"] == curve["open_gates"][2]
+    assert curve["support_changed"][0] is None
+    assert max(curve["support_changed"][1:3]) > 0
+    assert curve["support_changed"][3:] == [0, 0]
+    settings = as_typed(TrainingSettings(rounds=6, finetune_rounds=2))
+    train(job(data, [0], name="fedavg", method="fedavg", variants={"base": settings}), quiet)
+    plain = record.read(data.parent / "runs/base/draw0-seed0.json").result
+    assert set(plain.curve.metrics) == {"r2", "mse", "support_recovery", "support_changed"}
+    assert set(plain.metrics) == {"r2", "mse", "support_recovery"}
 
 
 def test_records_that_are_up_to_date_are_left_alone(data: Path) -> None:
@@ -81,14 +102,31 @@ def test_small_blocks_give_the_same_results(data: Path) -> None:
     assert [record.read(data.parent / f"parts/base/draw0-seed{seed}.json").result_sha256 for seed in range(3)] == whole
 
 
+def test_plain_torch_is_an_engine_like_the_others(data: Path) -> None:
+    train(job(data, [0, 5]), quiet)
+    batched = record.read(data.parent / "runs/base/draw0-seed5.json").result
+    assert train(job(data, [0, 5], engine="reference"), quiet) == 2
+    found = record.read(data.parent / "runs/base/draw0-seed5.json")
+    assert "eflops.training.engines.reference" in found.origin.code
+    assert found.circumstances.bits == "this kind of machine"
+    assert found.circumstances.bits == "this kind of machine"
+    assert found.result.support == batched.support
+    assert found.result.traffic == batched.traffic
+    assert found.result.curve.round == batched.curve.round
+    assert found.result.metrics == pytest.approx(batched.metrics, abs=1e-4)
+    with pytest.raises(UserError, match="engine reference has eflops, fedavg, fediht, fediterht, not mine:Mine"):
+        train(job(data, [0], engine="reference", method="mine:Mine"), quiet)
+
+
 def test_a_diverged_run_is_a_result_without_nan(data: Path) -> None:
-    settings = as_typed(GatedSettings(rounds=6, tune_rounds=2, rate=1e9))
+    settings = as_typed(GatedSettings(rounds=6, finetune_rounds=2, rate=1e9))
     train(job(data, [0], variants={"base": settings}), quiet)
     path = data.parent / "runs/base/draw0-seed0.json"
     found = record.read(path)
     assert found.result.status == "diverged"
     assert found.result.diverged_round is not None
     assert found.result.metrics == {}
+    assert found.result.support == found.result.weights == []
     assert all(round_ < found.result.diverged_round for round_ in found.result.curve.round)
     assert "NaN" not in path.read_text()
     assert "diverged" in describe(found)
@@ -109,7 +147,7 @@ def test_a_changed_digit_is_refused(data: Path) -> None:
     [
         (lambda content: content.pop("run"), "not a valid run record"),
         (lambda content: content.update(extra=1), "not a valid run record"),
-        (lambda content: content.update(schema_version=2), "not a valid run record"),
+        (lambda content: content.update(schema_version=3), "not a valid run record"),
         (lambda content: content["result"].update(status="lost"), "not a valid run record"),
     ],
     ids=["missing part", "unknown part", "other version", "unknown status"],
@@ -133,5 +171,5 @@ def test_swapped_data_are_refused(data: Path) -> None:
 
 
 def test_a_method_that_cannot_be_imported_is_named(data: Path) -> None:
-    with pytest.raises(UserError, match=r"methods\.eflops\.method: eflops\.gates:Nothing cannot be imported"):
-        train(job(data, [0], method="eflops.gates:Nothing", variants={"base": {"rounds": 2}}), quiet)
+    with pytest.raises(UserError, match=r"methods\.eflops\.method: .*gates:Nothing cannot be imported"):
+        train(job(data, [0], method="eflops.training.numerics.gates:Nothing", variants={"base": {"rounds": 2}}), quiet)

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.analysis.references import fit, gather, largest, lasso, make
-from eflops.data import build
+from eflops.analysis.references import fit, gather, largest, lasso, make, pairs_auc
+from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
 from eflops.errors import UserError
 
@@ -44,7 +44,7 @@ def two_classes(separation: float = 3.0, rows: int = 80, features: int = 30) -> 
 @pytest.mark.parametrize("name", NAMES)
 def test_plenty_of_clean_rows_give_the_true_support(name: str) -> None:
     federation = build(SYNTHETIC, 4.0, 0)
-    found = fit(name, federation, SYNTHETIC["density"])
+    found = fit(name, federation, SYNTHETIC)
     assert found["features"] == federation.truth["support"].tolist()
     assert found["metrics"]["support_recovery"] == 1
     # An SNR of 20 leaves 1/21 of the variance to noise.
@@ -54,7 +54,7 @@ def test_plenty_of_clean_rows_give_the_true_support(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_support_recovery_is_the_share_of_the_true_support(name: str) -> None:
     federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1)
-    found = fit(name, federation, SYNTHETIC["density"])
+    found = fit(name, federation, SYNTHETIC)
     truth = set(federation.truth["support"].tolist())
     assert found["metrics"]["support_recovery"] == len(truth & set(found["features"])) / len(truth) < 1
 
@@ -62,7 +62,7 @@ def test_support_recovery_is_the_share_of_the_true_support(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_two_classes_are_told_apart_by_their_features(name: str) -> None:
     # Sixty weights in two classes: a density of 1/30 keeps two.
-    found = fit(name, two_classes(), 1 / 30)
+    found = fit(name, two_classes(), {"density": 1 / 30})
     assert found["features"] == [0, 1]
     assert found["metrics"]["accuracy"] > 0.95
     assert found["metrics"]["auc"] > 0.99
@@ -74,9 +74,9 @@ def test_two_classes_are_told_apart_by_their_features(name: str) -> None:
 def test_exactly_m_features_are_kept_and_again_the_same(kind: str, name: str) -> None:
     regression = kind == "regression"
     federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1) if regression else two_classes(0.5)
-    found = fit(name, federation, 0.1)
+    found = fit(name, federation, {"density": 0.1})
     assert len(found["features"]) == 6
-    assert fit(name, federation, 0.1) == found
+    assert fit(name, federation, {"density": 0.1}) == found
 
 
 def test_a_penalty_that_keeps_too_few_is_lowered() -> None:
@@ -93,13 +93,32 @@ def test_zeros_are_never_among_the_largest() -> None:
     assert largest(np.array([0.0, -2.0, 1.0, 0.0]), 3).tolist() == [1, 2]
 
 
-def test_more_classes_and_unknown_names_are_refused() -> None:
-    federation = two_classes()
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UserError, match="no reference ridge"):
-        fit("ridge", federation, 0.1)
-    federation.meta["classes"] = 10
-    with pytest.raises(UserError, match="up to two classes"):
-        fit("lasso", federation, 0.1)
+        fit("ridge", two_classes(), {"density": 0.1})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_three_classes_are_told_apart_by_their_features(name: str) -> None:
+    generator = np.random.default_rng(0)
+    y = np.arange(90) % 3
+    x = generator.normal(size=(90, 40)).astype(np.float32)
+    x[np.arange(90), y] += 5
+    block, test = Block(x[:60], y[:60]), Block(x[60:], y[60:])
+    federation = Federation((block,), test, meta={"task": "classification", "classes": 3})
+    found = fit(name, federation, {"genes_per_class": 1})
+    assert found["features"] == [0, 1, 2]
+    assert found["metrics"]["accuracy"] > 0.9
+    assert found["metrics"]["auc"] > 0.99
+
+
+def test_the_auc_of_several_classes_is_the_mean_over_pairs() -> None:
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    scores = np.eye(3)[labels]
+    assert pairs_auc(scores, labels) == 1.0
+    # Classes 0 and 1 cannot be told apart, the third can.
+    scores[:4] = [1.0, 1.0, 0.0]
+    assert pairs_auc(scores, labels) == pytest.approx((0.5 + 1 + 1) / 3)
 
 
 def test_files_hold_what_was_found_and_from_which_data(tmp_path: Path) -> None:
@@ -112,7 +131,7 @@ def test_files_hold_what_was_found_and_from_which_data(tmp_path: Path) -> None:
     gather(paths, tmp_path / "all.csv")
     table = pd.read_csv(tmp_path / "all.csv").set_index("reference")
     for name in NAMES:
-        found = fit(name, federation, SYNTHETIC["density"])
+        found = fit(name, federation, SYNTHETIC)
         row = table.loc[name]
         assert (row["ratio"], row["draw"], row["kept"]) == (0.6, 1, 6)
         assert list(map(int, row["features"].split())) == found["features"]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from eflops.wire import Message, WireError, decode, encode, encoded_size, paper_bytes
+from eflops.training.numerics.wire import Message, WireError, decode, encode, encoded_size, paper_bytes
 
 
 def floats(*values: float) -> np.ndarray:

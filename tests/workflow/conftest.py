@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from shared import made_once
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config.yaml", "config", "workflow", "src", "profiles", "envs", "resources")
 
@@ -18,10 +20,10 @@ results: results
 datasets:
   synthetic: {kind: synthetic, density: 0.1, features: 64, test_rows: 40, clients: 3, min_rows: 6}
 methods:
-  eflops: {method: eflops, label: E-FLoPS, settings: {rounds: 6, tune_rounds: 2}}
-  flops: {method: eflops, label: FLoPS, settings: {rounds: 6, tune_rounds: 2, temperature: 0.0}}
-  fediht: {method: fediht, label: Fed-IHT, settings: {rounds: 6, tune_rounds: 2}}
-  fedavg: {method: fedavg, label: FedAvg, settings: {rounds: 6, tune_rounds: 2}}
+  eflops: {method: eflops, label: E-FLoPS, settings: {rounds: 6, finetune_rounds: 2}}
+  flops: {method: eflops, label: FLoPS, settings: {rounds: 6, finetune_rounds: 2, temperature: 0.0}}
+  fediht: {method: fediht, label: Fed-IHT, settings: {rounds: 6, finetune_rounds: 2}}
+  fedavg: {method: fedavg, label: FedAvg, settings: {rounds: 6, finetune_rounds: 2}}
 experiments:
   support_recovery: {dataset: synthetic, ratios: [0.64, 1.0], methods: [eflops, flops, fediht, fedavg], seeds: 2}
 """
@@ -70,11 +72,12 @@ def lay_out(folder: Path, config: str | None = None) -> None:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """The small study after a full run, in a folder whose name has a space."""
-    folder = tmp_path_factory.mktemp("a study")
-    lay_out(folder, MINI)
-    study = Study(folder)
-    study.snakemake("all")
-    return study
+
+    def make(folder: Path) -> None:
+        lay_out(folder, MINI)
+        Study(folder).snakemake("all")
+
+    return Study(made_once(tmp_path_factory, "a study", make))
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from eflops.audit.audit import audit_crate
 from eflops.cli import main
-from eflops.provenance import sums
-from eflops.provenance.audit import audit_crate
-from eflops.provenance.crate import make_crate
+from eflops.publish.crate import make_crate
+from eflops.results import checksums
 from own_environment import python_with
 
 pytestmark = pytest.mark.workflow
@@ -23,9 +23,9 @@ def validator() -> Path:
 
 
 @pytest.fixture(scope="session")
-def small_crate(small_results: Path) -> Path:
+def small_crate(small_results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The crate of the small results: not to be changed."""
-    folder = small_results.parent / "crate"
+    folder = tmp_path_factory.mktemp("small") / "crate"
     make_crate(small_results, folder, ROOT)
     return folder
 
@@ -75,7 +75,7 @@ def test_it_tells_every_training_cell_and_lists_every_file(small_crate: Path) ->
     cells = [name for name in graph if name.startswith("#job-train-")]
     assert len(cells) == 8
     listed = {part["@id"] for part in graph["./"]["hasPart"]}
-    present = {name for name in sums.files(small_crate) if name != "ro-crate-metadata.json"}
+    present = {name for name in checksums.files(small_crate) if name != "ro-crate-metadata.json"}
     assert listed == present
 
 
@@ -83,5 +83,5 @@ def test_a_folder_in_use_is_not_written_to(
     small_results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine.txt").write_text("mine")
-    assert main(["crate", str(tmp_path), "--results", str(small_results)]) == 1
+    assert main(["crate", str(tmp_path), "--results", str(small_results)]) == 2
     assert "this folder is not empty" in capsys.readouterr().err

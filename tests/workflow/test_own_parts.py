@@ -30,10 +30,11 @@ def test_the_method_of_the_docs_appears_in_the_tables(study: Study) -> None:
     study.edit("config.yaml", "methods: [eflops,", "methods: [soft, eflops,")
     study.snakemake("all")
     assert "Soft threshold" in (study.folder / "results/tables/support_recovery.md").read_text()
-    assert "soft" in (study.folder / "results/figures/fig1a.csv").read_text()
+    assert "soft" in (study.folder / "results/figures/fig1b.csv").read_text()
     record = json.loads((study.folder / "results/runs/support_recovery/nd0.64/soft/base/draw0-seed0.json").read_text())
     assert record["origin"]["job"]["options"] == {"shrink": 0.002}
     assert "soft_threshold" in record["origin"]["code"]
+    assert record["circumstances"]["bits"] == "this kind of machine"
 
     (study.folder / "soft_threshold.py").write_text(code.replace("theta.sign()", "-theta.sign()"))
     assert study.would_train() == {"soft nd0.64", "soft nd1.00"}

@@ -1,17 +1,26 @@
 """A job reruns when, and only when, what it computes from changed."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+from eflops.analysis.gather import checked
+from eflops.errors import UserError
 from workflow.conftest import Study
 
 pytestmark = pytest.mark.workflow
 EVERY_CELL = {
     f"{method} {ratio}" for method in ("eflops", "flops", "fediht", "fedavg") for ratio in ("nd0.64", "nd1.00")
 }
+GATHERED = "results/gathered/support_recovery.csv"
+
+
+def cell(name: str) -> str:
+    """What the training job of a cell makes last."""
+    return f"results/cells/support_recovery/nd0.64/{name}.json"
 
 
 def record(study: Study, method: str, seed: int) -> dict:
@@ -23,36 +32,22 @@ def test_a_second_run_has_nothing_to_do(study: Study) -> None:
     assert "Nothing to be done" in study.snakemake("all")
 
 
-def test_touching_every_source_trains_nothing(study: Study) -> None:
-    for path in study.folder.joinpath("src").rglob("*.py"):
-        path.touch()
-    assert study.would_train() == set()
-
-
-def test_a_copy_with_new_file_times_trains_nothing(finished: Study, tmp_path: Path) -> None:
+def test_new_file_times_comments_docstrings_and_captions_train_nothing(finished: Study, tmp_path: Path) -> None:
     shutil.copytree(finished.folder, tmp_path / "clone", copy_function=shutil.copyfile)
-    assert Study(tmp_path / "clone").would_train() == set()
-
-
-def test_a_comment_or_docstring_trains_nothing(study: Study) -> None:
-    study.edit("src/eflops/gates.py", "import numpy as np\n", "import numpy as np  # arrays\n\n\n")
-    study.edit("src/eflops/methods/eflops.py", '"""E-FLoPS: ', '"""E-FLoPS, said otherwise: ')
-    assert study.would_train() == set()
-
-
-def test_a_figures_caption_trains_nothing(study: Study) -> None:
-    caption = study.folder / "workflow/report/product.rst"
-    caption.write_text("Another caption.\n")
+    study = Study(tmp_path / "clone")
+    study.edit("src/eflops/training/numerics/gates.py", "import numpy as np\n", "import numpy as np  # arrays\n\n\n")
+    study.edit("src/eflops/training/methods/eflops.py", '"""E-FLoPS: ', '"""E-FLoPS, said otherwise: ')
+    (study.folder / "workflow/report/product.rst").write_text("Another caption.\n")
     assert study.would_train() == set()
 
 
 def test_a_changed_line_of_the_gates_trains_the_gated_methods_alone(study: Study) -> None:
-    study.edit("src/eflops/gates.py", "BETA = 0.66", "BETA = 0.67")
+    study.edit("src/eflops/training/numerics/gates.py", "BETA = 0.66", "BETA = 0.67")
     assert study.would_train() == {cell for cell in EVERY_CELL if cell.split()[0] in {"eflops", "flops"}}
 
 
 def test_a_changed_line_of_the_rounds_trains_everything(study: Study) -> None:
-    study.edit("src/eflops/engines/rounds.py", "CHUNK = 64", "CHUNK = 65")
+    study.edit("src/eflops/training/rounds.py", "CHUNK = 64", "CHUNK = 65")
     assert study.would_train() == EVERY_CELL
 
 
@@ -72,11 +67,10 @@ def test_a_label_trains_nothing_but_redraws(study: Study) -> None:
 def test_more_seeds_train_alone_and_leave_the_old_records_as_they_were(study: Study) -> None:
     before = {seed: record(study, "fedavg", seed) for seed in (0, 1)}
     study.edit("config.yaml", "seeds: 2", "seeds: 3")
-    study.snakemake("all")
+    study.snakemake(cell("fedavg"))
     assert {seed: record(study, "fedavg", seed) for seed in (0, 1)} == before
     assert record(study, "fedavg", 2)["circumstances"]["runs_in_batch"] == 1
-    log = (study.folder / "results/logs/train/support_recovery/nd0.64/fedavg.log").read_text()
-    assert "trained 1 of 3 runs" in log
+    assert "trained 1 of 3 runs" in log_of(study, "fedavg")
 
 
 def test_changed_data_bytes_train_the_cells_on_them(study: Study) -> None:
@@ -89,20 +83,54 @@ def test_a_removed_record_is_trained_again_to_the_same_bits(study: Study) -> Non
     path = "results/runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json"
     (study.folder / path).unlink()
     assert study.would_train() == {"eflops nd0.64"}
-    study.snakemake(path)
+    study.snakemake(cell("eflops"), GATHERED)
     assert record(study, "eflops", 1)["result_sha256"] == before["result_sha256"]
-    (study.folder / path).unlink()
-    study.snakemake("all")
-    assert record(study, "eflops", 1)["result_sha256"] == before["result_sha256"]
-    assert "Nothing to be done" in study.snakemake("all")
+    assert "trained 1 of 2 runs" in log_of(study, "eflops")
+    assert "Nothing to be done" in study.snakemake(GATHERED)
+
+
+def test_an_altered_record_is_refused_with_the_command_that_mends_it(study: Study) -> None:
+    path = "results/runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json"
+    shutil.copyfile(study.folder / path.replace("seed1", "seed0"), study.folder / path)
+    (study.folder / GATHERED).unlink()
+    output = study.snakemake(GATHERED, check=False)
+    assert f"{path}: this is not the record that training left there" in output
+    (command,) = re.findall(r"train the run again with: rm (.*) && snakemake", output)
+    (study.folder / command).unlink()
+    study.snakemake(GATHERED)
+
+
+def test_a_changed_setting_is_met_although_snakemakes_own_notes_are_gone(study: Study) -> None:
+    shutil.rmtree(study.folder / ".snakemake")
+    study.edit("config.yaml", "label: FedAvg, settings: {rounds: 6", "label: FedAvg, settings: {rounds: 7")
+    study.snakemake(cell("fedavg"))
+    assert record(study, "fedavg", 0)["origin"]["settings"]["rounds"] == 7
+
+
+def test_results_that_another_config_made_are_not_gathered(study: Study) -> None:
+    plan = study.folder / "results/plan/support_recovery/nd0.64/fedavg.json"
+    plan.write_text(plan.read_text().replace('"rounds": 6', '"rounds": 7'))
+    with pytest.raises(UserError, match="rounds was 6 and is 7"):
+        list(checked(str(plan), str(plan).replace("plan/", "cells/"), study.folder / "results"))
 
 
 def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> None:
     before = {seed: record(study, "eflops", seed)["result_sha256"] for seed in (0, 1)}
     study.edit("config.yaml", "results: results\n", "results: results\nseeds_per_job: 1\n")
-    assert study.would_train() == set()
+    blocks = [cell(f"eflops_seeds{seed}to{seed}") for seed in (0, 1)]
+    study.snakemake(*blocks)
+    assert "trained 0 of 1 runs" in log_of(study, "eflops_seeds1to1")
     shutil.rmtree(study.folder / "results/runs/support_recovery/nd0.64/eflops")
-    assert study.would_train() == {"eflops nd0.64, seeds 0to0", "eflops nd0.64, seeds 1to1"}
-    study.snakemake("all")
+    study.snakemake(*blocks)
     assert {seed: record(study, "eflops", seed)["result_sha256"] for seed in (0, 1)} == before
     assert record(study, "eflops", 1)["circumstances"]["runs_in_batch"] == 1
+
+
+def test_a_forced_job_says_what_to_delete(study: Study) -> None:
+    study.snakemake("--force", cell("eflops"))
+    assert "trained 0 of 2 runs; delete the records of the others to train those again" in log_of(study, "eflops")
+
+
+def log_of(study: Study, cell: str) -> str:
+    """What the training job of a cell printed last."""
+    return (study.folder / f"results/logs/train/support_recovery/nd0.64/{cell}.log").read_text()

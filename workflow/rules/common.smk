@@ -1,43 +1,101 @@
-# The checked config and the few names that several stages use. Loads no torch.
+# The checked config and the few helpers that several stages use. Loads no torch.
 import json
 import os
-import shlex
 import sys
+from functools import partial
 from pathlib import Path
 
-# Rules and jobs use this checkout's own sources; methods and data sets of the user's own lie beside the Snakefile.
-SOURCES = [workflow.basedir, f"{workflow.basedir}/src"]
-sys.path[:0] = SOURCES
-shell.prefix(f"export PYTHONPATH={shlex.quote(os.pathsep.join(SOURCES))}; ")
+# The project's own files lie two folders up, also when this workflow is a module of another one. Where they are not on
+# this machine (a module from a repository), the installed package says where.
+ROOT = Path(str(workflow.current_basedir.get_path_or_uri(secret_free=True))).parents[1]
+if (ROOT / "src/eflops").is_dir():
+    sys.path.insert(0, f"{ROOT}/src")
 
-from eflops.analysis.catalogue import products
-from eflops.code import code_hash, data_module, training_roots
-from eflops.config import cells
-from eflops.config.load import check
-from eflops.config.mistakes import ConfigError
-from eflops.data.idx import FILES as IDX_FILES
-from eflops.provenance import requests
+import eflops
+
+if not (ROOT / "src/eflops").is_dir():
+    ROOT = Path(eflops.__file__).parents[2]
+
+# Methods, data sets and products of one's own lie beside the Snakefile, in the working folder or in a module's host.
+# Jobs look there too (eflops.script); a variable of our own does not disturb the rules of a host.
+OWN = list(dict.fromkeys(map(str, (Path.cwd(), Path(workflow.basedir), ROOT))))
+sys.path.extend(OWN)
+os.environ.update(EFLOPS_OWN=os.pathsep.join(OWN))
+
+from eflops.code import code_hash, data_module, file_hash
+from eflops.config.load import check, in_order_of, read_yaml
+from eflops.config.messages import ConfigError
+from eflops.config.models import data_settings
+from eflops.config.plan import all_plans
+from eflops.config.products import misspelt, product_job, products, shown_methods, target_of
+from eflops.config.slices import write_slices
+from eflops.files import locate
+from eflops.results import paths
+
+# A folder of one's own brings its own config (--directory, or a deployed module); otherwise the paper's is taken.
+OWN_CONFIGS = [path for path in ("config.yaml", "config/config.yaml") if Path(path).exists()]
+CONFIG = OWN_CONFIGS[0] if OWN_CONFIGS else str(ROOT / "config.yaml")
 
 try:
-    STUDY = check(config)
+    # Read here too: Snakemake names no line of a broken file, passes over a key that stands twice, and puts the keys of
+    # an overlay before those of config.yaml, which tables and legends follow.
+    BASE = read_yaml(Path(CONFIG))
+    for overlay in workflow.overwrite_configfiles:
+        read_yaml(Path(overlay))
+except ConfigError as error:
+    sys.exit("\n".join(f"config: {mistake}" for mistake in error.mistakes))
+
+
+configfile: CONFIG
+
+
+try:
+    STUDY = check(in_order_of(BASE, config))
 except ConfigError as error:
     sys.exit("\n".join(f"config: {mistake}" for mistake in error.mistakes))
 
 RESULTS = STUDY.results
-PLANS = {plan.name: plan for plan in cells.plans(STUDY)}
+PLANS = {plan.name: plan for plan in all_plans(STUDY)}
+SLICES = write_slices(STUDY, Path(RESULTS))
 PRODUCTS = {product.name: product for product in products(STUDY)}
-SEARCH_OF = {search.dataset: name for name, search in STUDY.searches.items()}
-# What jobs ask a cluster for.
-NEEDS = requests.read(Path(workflow.basedir) / requests.TABLE)
+SEARCH_OF = {search.entry: name for name, search in STUDY.searches.items()}
 REFERENCES = ("best_subset", "lasso")
 
-# What tables and figures must know of the config: how methods are called, and which train on pooled data.
-CONTEXT = json.dumps(
-    {
-        "labels": {name: entry.label for name, entry in STUDY.methods.items()},
-        "pooled": [name for name, entry in STUDY.methods.items() if entry.pooled],
-    }
-)
+
+def results(*templates):
+    """Files below the results folder."""
+    found = [f"{RESULTS}/{template}" for template in templates]
+    return found if len(found) > 1 else found[0]
+
+
+def logs(job):
+    """The log of a job."""
+    return results(paths.LOG.replace("{job}", job))
+
+
+def benchmarks(job):
+    """The time and memory of a job."""
+    return results(paths.BENCHMARK.replace("{job}", job))
+
+
+def project(path):
+    """A file of the project's own, named from the working folder."""
+    return local(os.path.relpath(ROOT / path))
+
+
+def code_of(script, *modules):
+    """The name of the code that a rule's script can reach, and of the script itself."""
+    return f"{code_hash(*modules)} {file_hash(ROOT / 'workflow/scripts' / f'{script}.py')}"
+
+
+def growing(amount):
+    """What a job asks a cluster for: more at each attempt."""
+    return lambda wildcards, attempt: amount * attempt
+
+
+def filled(template, **lists):
+    """A template's files below the results folder for all values of these names; other names stay as they are."""
+    return expand(results(template), **lists, allow_missing=True)
 
 
 onstart:
@@ -49,6 +107,8 @@ onstart:
 wildcard_constraints:
     dataset=r"[a-z]\w*",
     experiment=r"[a-z]\w*",
-    method=r"[a-z]\w*",
+    method=r"[a-z]\w*?",
     ratio=r"nd[0-9.]+|all",
     draw=r"\d+",
+    part=r"(_seeds\d+to\d+)?",
+    source="mnist|fashion_mnist",

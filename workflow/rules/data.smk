@@ -2,49 +2,74 @@
 
 
 rule fetch:
+    """Bring the files of MNIST or Fashion-MNIST into resources/, which all studies in this folder share."""
     output:
-        local(expand("resources/{{source}}/{name}", name=IDX_FILES)),
+        results(paths.RAW),
     log:
-        f"{RESULTS}/logs/fetch/{{source}}.log",
+        logs("fetch/{source}"),
     benchmark:
-        f"{RESULTS}/benchmarks/fetch/{{source}}.tsv"
-    wildcard_constraints:
-        source="mnist|fashion_mnist",
+        benchmarks("fetch/{source}")
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=10,
     params:
-        folder=f"--folder '{STUDY.mnist_folder}'" if STUDY.mnist_folder else "",
+        folder=lambda wildcards: f"resources/{wildcards.source}",
+        given=lambda wildcards: STUDY.mnist_folder or "",
+        code=code_of("fetch", "eflops.data.idx"),
     message:
         "Fetch {wildcards.source}"
-    shell:
-        "python -m eflops fetch {wildcards.source} --out resources/{wildcards.source} {params.folder} > {log:q} 2>&1"
+    script:
+        "../scripts/fetch.py"
 
 
 rule data:
+    """Make one data draw: a federation of clients with its test rows."""
     input:
         raw=raw_files,
     output:
-        manifest=f"{RESULTS}/data/{{dataset}}/{{ratio}}-draw{{draw}}/manifest.json",
-        arrays=f"{RESULTS}/data/{{dataset}}/{{ratio}}-draw{{draw}}/federation.npz",
+        manifest=results(paths.DATA_MANIFEST),
+        arrays=results(paths.DATA_ARRAYS),
     log:
-        f"{RESULTS}/logs/data/{{dataset}}/{{ratio}}-draw{{draw}}.log",
+        logs("data/{dataset}/{ratio}-draw{draw}"),
     benchmark:
-        f"{RESULTS}/benchmarks/data/{{dataset}}/{{ratio}}-draw{{draw}}.tsv"
+        benchmarks("data/{dataset}/{ratio}-draw{draw}")
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
-        mem_mb=NEEDS.memory("data/{dataset}"),
-        runtime=NEEDS.minutes("data/{dataset}"),
+        mem_mb=growing(1000),
+        runtime=growing(5),
     params:
-        settings=data_settings,
-        raw=raw_folder,
-        folder=subpath(output.manifest, parent=True),
-        code=lambda wildcards: code_hash("eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
+        settings=draw_settings,
+        code=lambda wildcards: code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
     message:
         "Make {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
-    shell:
-        "python -m eflops data --settings {params.settings:q} --ratio {wildcards.ratio} --draw {wildcards.draw}"
-        " {params.raw} --out {params.folder:q} > {log:q} 2>&1"
+    script:
+        "../scripts/data.py"
+
+
+rule genes:
+    """Name the genes of expression data."""
+    input:
+        gene_files,
+    output:
+        results(paths.GENES),
+    log:
+        logs("data/{dataset}/genes"),
+    benchmark:
+        benchmarks("data/{dataset}/genes")
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        settings=lambda wildcards: json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True),
+        code=code_of("genes", "eflops.data.expression"),
+    message:
+        "Name the genes of {wildcards.dataset}"
+    script:
+        "../scripts/genes.py"

@@ -1,52 +1,29 @@
-# One row a run, one row a curve point, and which weights each run kept, experiment by experiment.
+# One row per run, one row per curve point, and which weights each run kept, experiment by experiment.
 
 
 rule gather:
+    """Gather the records of an experiment or search, each checked against its plan."""
     input:
-        records=plan_records,
+        plans=lambda wildcards: [local(results(each.plan)) for each in experiment_slices(wildcards)],
+        cells=lambda wildcards: [results(each.cell) for each in experiment_slices(wildcards)],
     output:
-        runs=f"{RESULTS}/gathered/{{experiment}}.csv",
-        curves=f"{RESULTS}/gathered/{{experiment}}.curves.csv",
+        runs=results(paths.GATHERED),
+        curves=results(paths.CURVES),
+        supports=results(paths.SUPPORTS),
     log:
-        f"{RESULTS}/logs/gather/{{experiment}}.log",
+        logs("gather/{experiment}"),
     benchmark:
-        f"{RESULTS}/benchmarks/gather/{{experiment}}.tsv"
+        benchmarks("gather/{experiment}")
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
-        mem_mb=500,
-        runtime=5,
+        mem_mb=growing(1000),
+        runtime=growing(5),
     params:
         results=subpath(output.runs, ancestor=2),
-        plan=lambda wildcards: json.dumps(PLANS[wildcards.experiment].as_json(), sort_keys=True),
-        code=code_hash("eflops.analysis.gather"),
+        code=code_of("gather", "eflops.analysis.gather"),
     message:
         "Gather {wildcards.experiment}"
-    shell:
-        "python -m eflops gather --plan {params.plan:q} --runs {params.results}/runs/{wildcards.experiment}"
-        " --out {output.runs:q} --curves {output.curves:q} > {log:q} 2>&1"
-
-
-rule gather_supports:
-    input:
-        records=plan_records,
-    output:
-        f"{RESULTS}/gathered/{{experiment}}.supports.csv",
-    log:
-        f"{RESULTS}/logs/gather/{{experiment}}.supports.log",
-    benchmark:
-        f"{RESULTS}/benchmarks/gather/{{experiment}}.supports.tsv"
-    conda:
-        "../../envs/eflops.yaml"
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        results=subpath(output[0], ancestor=2),
-        plan=lambda wildcards: json.dumps(PLANS[wildcards.experiment].as_json(), sort_keys=True),
-        code=code_hash("eflops.analysis.supports"),
-    message:
-        "Gather the supports of {wildcards.experiment}"
-    shell:
-        "python -m eflops gather-supports --plan {params.plan:q} --runs {params.results}/runs/{wildcards.experiment}"
-        " --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/gather.py"

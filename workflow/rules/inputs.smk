@@ -2,117 +2,112 @@
 
 
 def raw_files(wildcards):
-    """The downloaded files a data set is made from; none for most."""
-    source = getattr(STUDY.datasets[wildcards.dataset], "source", None)
-    return [local(f"resources/{source}/{name}") for name in IDX_FILES] if source else []
-
-
-def raw_folder(wildcards):
-    """The folder of those files, as an argument."""
-    source = getattr(STUDY.datasets[wildcards.dataset], "source", None)
-    return f"--raw resources/{source}" if source else ""
-
-
-def data_settings(wildcards):
-    """What a data draw depends on, as JSON."""
+    """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
     entry = STUDY.datasets[wildcards.dataset]
-    return json.dumps(
-        entry.model_dump(mode="json", exclude={"label", "model", "client_fraction", "settings_like"}),
-        sort_keys=True,
-    )
+    return [*map(given, getattr(entry, "files", [])), *filled(paths.RAW, source=getattr(entry, "source", []))]
 
 
-def cell_data(wildcards):
-    """The manifests of the data draws that a cell trains on; their hashes name the data."""
+def gene_files(wildcards):
+    """The files that name the genes of expression data."""
+    entry = STUDY.datasets[wildcards.dataset]
+    return [given(path) for path in (*entry.files, *entry.gene_names)]
+
+
+def given(path):
+    """A file that the config names: in the working folder, or else beside the Snakefile."""
+    return local(os.path.relpath(locate(path) or path))
+
+
+def draw_settings(wildcards):
+    """What a draw of a data set depends on, and the draw itself."""
+    draw = {"ratio": wildcards.ratio, "draw": int(wildcards.draw)}
+    return json.dumps({**data_settings(STUDY.datasets[wildcards.dataset]), **draw}, sort_keys=True)
+
+
+def cell_draws(wildcards, template):
+    """Files of the data draws that a cell trains on."""
     plan = PLANS[wildcards.experiment]
-    folders = [cells.data_label(wildcards.ratio, draw) for draw in plan.draws]
-    return [f"{RESULTS}/data/{plan.dataset}/{folder}/manifest.json" for folder in folders]
+    return filled(template, dataset=plan.dataset, ratio=wildcards.ratio, draw=plan.draws)
 
 
-def cell_arrays(wildcards):
-    """The arrays beside the manifests; a manifest changes whenever its arrays do, so that their age does not matter."""
-    return [path.replace("manifest.json", "federation.npz") for path in cell_data(wildcards)]
+def slice_of(wildcards):
+    """What is asked of a cell's job."""
+    return SLICES[paths.CELL.format(**wildcards)]
 
 
-def cell_job(wildcards):
-    """A cell's slice of the config, as JSON."""
-    return json.dumps(
-        cells.job(STUDY, wildcards.experiment, wildcards.ratio, wildcards.method),
-        sort_keys=True,
-    )
-
-
-def cell_code(wildcards):
-    """The name of the code that a cell's training can reach."""
+def experiment_slices(wildcards):
+    """What is asked of the training jobs of an experiment, in the order of its tables."""
     plan = PLANS[wildcards.experiment]
-    roots = training_roots(
-        STUDY.methods[wildcards.method].method,
-        STUDY.datasets[plan.dataset].model,
-        STUDY.engine,
-    )
-    return code_hash(*roots)
-
-
-def plan_records(wildcards):
-    """The records of all cells of an experiment."""
-    return records_of(PLANS[wildcards.experiment])
-
-
-def records_of(plan):
-    """The records of all cells of a plan."""
-    return [
-        f"{RESULTS}/runs/{plan.name}/{ratio}/{method}/{run.path}"
+    names = [
+        {"experiment": plan.name, "ratio": ratio, "method": method, "part": part}
         for ratio in plan.ratios
         for method in plan.methods
-        for run in plan.runs
+        for part, seeds in plan.parts(STUDY.seeds_per_job)
     ]
+    return [SLICES[paths.CELL.format(**each)] for each in names]
 
 
-def product_records():
-    """The records behind all tables and figures: one that is gone is trained again although nothing else is due."""
-    names = dict.fromkeys(name for product in PRODUCTS.values() for name in product.experiments)
-    return [path for name in names for path in records_of(PLANS[name])]
-
-
-def searched_settings(wildcards):
-    """Which settings a search sets for each method, as JSON."""
+def search_slice(wildcards):
+    """What a search ranks its trials by, and which settings it sets for each method."""
     search = STUDY.searches[SEARCH_OF[wildcards.dataset]]
     common, own = [*search.settings, *search.ranges], search.method_ranges
-    return json.dumps({name: [*common, *own.get(name, {})] for name in search.methods})
+    ranked = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
+    searched = {name: [*common, *own.get(name, {})] for name in search.methods}
+    return json.dumps({**ranked, "entry": search.entry, "searched": searched})
 
 
 def experiment_references(wildcards):
     """The references of every data draw that an experiment trains on."""
     plan = PLANS[wildcards.experiment]
-    return [
-        f"{RESULTS}/references/{plan.dataset}/{cells.data_label(ratio, draw)}/{name}.json"
-        for ratio in plan.ratios
-        for draw in plan.draws
-        for name in REFERENCES
-    ]
+    return filled(
+        paths.REFERENCE,
+        dataset=plan.dataset,
+        ratio=plan.ratios,
+        draw=plan.draws,
+        reference=REFERENCES,
+    )
 
 
-def product_files(kind):
-    """The files of all tables or all figures."""
-    return [f"{RESULTS}/{path}" for product in PRODUCTS.values() if product.kind == kind for path in product.files]
+def product_files(kind, target="all"):
+    """The files of all tables or all figures of a target."""
+    wanted = [each for each in PRODUCTS.values() if each.kind == kind and target_of(STUDY, each) == target]
+    return [results(path) for product in wanted for path in product.files]
 
 
 def product_sources(wildcards):
     """The gathered files that a table or figure is made from, and what it reads of the project's own."""
     product = PRODUCTS[wildcards.name]
-    return [*(f"{RESULTS}/{path}" for path in product.sources), *map(local, product.resources)]
+    return [*map(results, product.sources), *map(project, product.resources)]
 
 
 def product_code(wildcards):
     """The name of the code that makes a table or figure."""
-    return code_hash("eflops.analysis.products", PRODUCTS[wildcards.name].module)
+    product = PRODUCTS[wildcards.name]
+    return code_of(product.kind, "eflops.analysis.products", product.module)
+
+
+def product_slice(wildcards):
+    """All that a table or figure depends on besides files and code."""
+    return json.dumps(product_job(STUDY, PRODUCTS[wildcards.name]))
 
 
 def product_title(wildcards):
     """What a table or figure shows, for its caption in the report."""
-    return PRODUCTS[wildcards.name].title
+    return PRODUCTS[wildcards.name].caption
+
+
+def product_category(wildcards):
+    """The part of the report that lists a table or figure."""
+    return PRODUCTS[wildcards.name].category
 
 
 def product_labels(wildcards):
     """How the report lists a table or figure; of a second label with two values it would make a switch."""
     return {"what": product_title(wildcards)}
+
+
+def names(kind):
+    """The names of all tables or all figures, so that a misspelt one is no file of the workflow."""
+    return "|".join(name for name, product in PRODUCTS.items() if product.kind == kind) or "none"
+
+# Snakemake says only that no rule makes a misspelt file; what was typed is known here, and so is the nearest name.

@@ -1,71 +1,82 @@
 # Tables and figures, from gathered records alone.
 
 
+for asked in sys.argv[1:]:
+    if mistake := misspelt(asked, RESULTS, PRODUCTS.values()):
+        sys.exit(mistake)
+
+
 rule table:
+    """Make one table as CSV, Markdown, LaTeX and HTML."""
     input:
         product_sources,
     output:
-        csv=f"{RESULTS}/tables/{{name}}.csv",
-        markdown=f"{RESULTS}/tables/{{name}}.md",
-        latex=f"{RESULTS}/tables/{{name}}.tex",
+        csv=results(paths.product("table", "{name}")),
+        markdown=results(paths.product("table", "{name}", "md")),
+        latex=results(paths.product("table", "{name}", "tex")),
         html=report(
-            f"{RESULTS}/tables/{{name}}.html",
+            results(paths.product("table", "{name}", "html")),
             caption="../report/product.rst",
-            category=lambda wildcards: PRODUCTS[wildcards.name].category,
+            category=product_category,
             subcategory="Tables",
             labels=product_labels,
         ),
     log:
-        f"{RESULTS}/logs/tables/{{name}}.log",
+        logs("tables/{name}"),
     benchmark:
-        f"{RESULTS}/benchmarks/tables/{{name}}.tsv"
+        benchmarks("tables/{name}")
+    wildcard_constraints:
+        name=names("table"),
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
         results=subpath(output.csv, ancestor=2),
-        context=CONTEXT,
+        job=product_slice,
         title=product_title,
         code=product_code,
     message:
         "Table {wildcards.name}"
-    shell:
-        "python -m eflops table {wildcards.name} --results {params.results} --context {params.context:q}"
-        " --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/table.py"
 
 
 rule figure:
+    """Draw one figure as SVG, PDF and PNG, with its numbers as CSV."""
     input:
         product_sources,
     output:
         svg=report(
-            f"{RESULTS}/figures/{{name}}.svg",
+            results(paths.product("figure", "{name}", "svg")),
             caption="../report/product.rst",
-            category=lambda wildcards: PRODUCTS[wildcards.name].category,
+            category=product_category,
             subcategory="Figures",
             labels=product_labels,
         ),
-        pdf=f"{RESULTS}/figures/{{name}}.pdf",
-        png=f"{RESULTS}/figures/{{name}}.png",
-        csv=f"{RESULTS}/figures/{{name}}.csv",
+        pdf=results(paths.product("figure", "{name}", "pdf")),
+        png=results(paths.product("figure", "{name}", "png")),
+        csv=results(paths.product("figure", "{name}")),
     log:
-        f"{RESULTS}/logs/figures/{{name}}.log",
+        logs("figures/{name}"),
     benchmark:
-        f"{RESULTS}/benchmarks/figures/{{name}}.tsv"
+        benchmarks("figures/{name}")
+    wildcard_constraints:
+        name=names("figure"),
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
         results=subpath(output.csv, ancestor=2),
-        context=CONTEXT,
+        job=product_slice,
         title=product_title,
         code=product_code,
     message:
         "Figure {wildcards.name}"
-    shell:
-        "python -m eflops figure {wildcards.name} --results {params.results} --context {params.context:q}"
-        " --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/figure.py"

@@ -2,49 +2,48 @@
 
 
 rule references:
+    """Fit best subset and lasso to the pooled rows of one data draw."""
     input:
-        manifest=f"{RESULTS}/data/{{dataset}}/{{ratio}}-draw{{draw}}/manifest.json",
-        arrays=ancient(f"{RESULTS}/data/{{dataset}}/{{ratio}}-draw{{draw}}/federation.npz"),
+        manifest=results(paths.DATA_MANIFEST),
+        arrays=ancient(results(paths.DATA_ARRAYS)),
     output:
-        expand(
-            f"{RESULTS}/references/{{{{dataset}}}}/{{{{ratio}}}}-draw{{{{draw}}}}/{{name}}.json",
-            name=REFERENCES,
-        ),
+        filled(paths.REFERENCE, reference=REFERENCES),
     log:
-        f"{RESULTS}/logs/references/{{dataset}}/{{ratio}}-draw{{draw}}.log",
+        logs("references/{dataset}/{ratio}-draw{draw}"),
     benchmark:
-        f"{RESULTS}/benchmarks/references/{{dataset}}/{{ratio}}-draw{{draw}}.tsv"
+        benchmarks("references/{dataset}/{ratio}-draw{draw}")
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
-        mem_mb=NEEDS.memory("references/{dataset}"),
-        runtime=NEEDS.minutes("references/{dataset}"),
+        mem_mb=growing(1000),
+        runtime=growing(10),
     params:
-        folder=subpath(input.manifest, parent=True),
-        code=code_hash("eflops.analysis.references"),
+        code=code_of("references", "eflops.analysis.references"),
     message:
         "References on {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
-    shell:
-        "python -m eflops references {params.folder:q} --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/references.py"
 
 
 rule gather_references:
+    """Gather the references of an experiment."""
     input:
         experiment_references,
     output:
-        f"{RESULTS}/gathered/{{experiment}}.references.csv",
+        results(paths.REFERENCES),
     log:
-        f"{RESULTS}/logs/gather/{{experiment}}.references.log",
+        logs("gather/{experiment}.references"),
     benchmark:
-        f"{RESULTS}/benchmarks/gather/{{experiment}}.references.tsv"
+        benchmarks("gather/{experiment}.references")
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("eflops.analysis.references"),
+        code=code_of("gather_references", "eflops.analysis.references"),
     message:
         "Gather the references of {wildcards.experiment}"
-    shell:
-        "python -m eflops gather-references {input:q} --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/gather_references.py"

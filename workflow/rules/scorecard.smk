@@ -1,72 +1,88 @@
-# Every number and claim of the paper, judged by the runs of those experiments that the config has.
-from eflops.analysis.catalogue import whole
-from eflops.analysis.scorecard.needs import judges, needs
+# Every number and claim of the paper, judged by the runs of those experiments that the config has; and what it comes to.
+from eflops.analysis.needs import TARGETS, judges, needs, summary_sources
+from eflops.code import combined
+from eflops.results.study import present_code
 
-TARGETS = "resources/paper/targets.yaml"
-SCORECARD = {
-    "experiments": [name for name in needs(Path(TARGETS), "EXPERIMENTS") if name in STUDY.experiments],
-    "tables": [name for name in needs(Path(TARGETS), "TABLES") if name in PRODUCTS],
-}
-SUMMARISED = whole.summary_sources({path for product in PRODUCTS.values() for path in product.files})
+JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
+SUMMARISED = summary_sources(PRODUCTS.values())
 
 
-rule judge:
+rule scorecard:
+    """Judge every number and claim of the paper."""
     input:
-        targets=local(TARGETS),
-        runs=expand(f"{RESULTS}/gathered/{{name}}.csv", name=SCORECARD["experiments"]),
-        curves=expand(f"{RESULTS}/gathered/{{name}}.curves.csv", name=SCORECARD["experiments"]),
-        tables=expand(f"{RESULTS}/tables/{{name}}.csv", name=SCORECARD["tables"]),
+        targets=project(TARGETS),
+        runs=filled(paths.GATHERED, experiment=JUDGED),
+        curves=filled(paths.CURVES, experiment=JUDGED),
+        supports=filled(paths.SUPPORTS, experiment=JUDGED),
     output:
-        markdown=f"{RESULTS}/scorecard.md",
-        json=f"{RESULTS}/scorecard.json",
-        html=report(
-            f"{RESULTS}/scorecard.html",
-            caption="../report/scorecard.rst",
-            category="Scorecard",
-            subcategory="Tables",
-            labels={"what": "Every number and claim of the paper, judged"},
-        ),
+        markdown=results("scorecard.md"),
+        json=results(paths.SCORECARD),
     log:
-        f"{RESULTS}/logs/scorecard.log",
+        logs("scorecard"),
     benchmark:
-        f"{RESULTS}/benchmarks/scorecard.tsv"
+        benchmarks("scorecard")
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
         results=subpath(output.markdown, parent=True),
-        context=CONTEXT,
-        experiments=" ".join(SCORECARD["experiments"]),
-        tables=" ".join(SCORECARD["tables"]),
-        code=code_hash("eflops.analysis.scorecard.make", *judges(Path(TARGETS))),
+        # Functions, because Snakemake takes braces in a text for wildcards, and a label may have some.
+        labels=lambda wildcards: json.dumps(shown_methods(STUDY, JUDGED)["labels"]),
+        experiments=JUDGED,
+        code=code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS)),
     message:
         "Judge the paper's numbers and claims"
-    shell:
-        "python -m eflops scorecard --results {params.results} --targets {input.targets:q} --context {params.context:q}"
-        " --experiments {params.experiments} --tables {params.tables} --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/scorecard.py"
 
 
-rule conclude:
+rule summary:
+    """Sum up what was found, in a few sentences."""
     input:
-        expand(f"{RESULTS}/{{path}}", path=SUMMARISED),
+        results(*SUMMARISED),
     output:
-        f"{RESULTS}/{whole.SUMMARY}",
+        results(paths.SUMMARY),
     log:
-        f"{RESULTS}/logs/summary.log",
+        logs("summary"),
     benchmark:
-        f"{RESULTS}/benchmarks/summary.tsv"
+        benchmarks("summary")
+    localrule: True
     conda:
-        "../../envs/eflops.yaml"
+        "../../envs/analysis.yaml"
     resources:
         mem_mb=500,
         runtime=5,
     params:
         results=subpath(output[0], parent=True),
-        sources=" ".join(SUMMARISED),
-        code=code_hash("eflops.analysis.closing"),
+        sources=SUMMARISED,
+        code=code_of("summary", "eflops.analysis.summary"),
     message:
         "Sum up what was found"
-    shell:
-        "python -m eflops conclude {params.sources} --results {params.results} --out {output:q} > {log:q} 2>&1"
+    script:
+        "../scripts/summary.py"
+
+
+rule study:
+    """Write down the config and the code that the results were made with."""
+    output:
+        results(paths.STUDY),
+    log:
+        logs("study"),
+    benchmark:
+        benchmarks("study")
+    localrule: True
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=200,
+        runtime=2,
+    params:
+        config=lambda wildcards: json.dumps(STUDY.model_dump(mode="json")),
+        code=f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}",
+    message:
+        "Write down the config and the code"
+    script:
+        "../scripts/study.py"

@@ -1,38 +1,31 @@
-# One training job a cell: a data set, a ratio and a method with all its variants, draws and seeds, or so many seeds as
-# `seeds_per_job` says. Every experiment and search has rules of its own, because the records that a job writes differ.
+# One training job per cell: a data set, a ratio and a method with all its variants, draws and seeds, or as many seeds as
+# `seeds_per_job` says. The job writes one record per run, and a manifest that lists them.
 
 
-for plan in PLANS.values():
-    for suffix, runs in plan.parts(STUDY.seeds_per_job):
-
-        rule:
-            name:
-                f"train_{plan.name}{suffix}"
-            input:
-                manifests=cell_data,
-                arrays=ancient(cell_arrays),
-            output:
-                # Kept until replaced: a record that is up to date is not trained again when seeds or variants are added.
-                records=[update(f"{RESULTS}/runs/{{experiment}}/{{ratio}}/{{method}}/{run.path}") for run in runs],
-            log:
-                f"{RESULTS}/logs/train/{{experiment}}/{{ratio}}/{{method}}{suffix}.log",
-            benchmark:
-                f"{RESULTS}/benchmarks/train/{{experiment}}/{{ratio}}/{{method}}{suffix}.tsv"
-            wildcard_constraints:
-                experiment=plan.name,
-            conda:
-                "../../envs/eflops.yaml"
-            resources:
-                mem_mb=NEEDS.memory("train/{experiment}"),
-                runtime=NEEDS.minutes("train/{experiment}"),
-            params:
-                results=subpath(output[0], ancestor=6),
-                job=cell_job,
-                code=cell_code,
-                block=STUDY.block_size,
-                folder=subpath(output[0], ancestor=2),
-            message:
-                f"Train {{wildcards.method}} on {{wildcards.experiment}} {{wildcards.ratio}}{suffix.replace('_seeds', ', seeds ')}"
-            shell:
-                "python -m eflops train --job {params.job:q} --data {params.results}/data --folder {params.folder:q}"
-                " --block-size {params.block} {output.records:q} > {log:q} 2>&1"
+rule train:
+    """Train the runs of one cell side by side and write one record per run."""
+    input:
+        plan=lambda wildcards: local(results(slice_of(wildcards).plan)),
+        manifests=partial(cell_draws, template=paths.DATA_MANIFEST),
+        # A manifest changes whenever its arrays do, so that their age does not matter.
+        arrays=ancient(partial(cell_draws, template=paths.DATA_ARRAYS)),
+    output:
+        results(paths.CELL),
+    log:
+        logs("train/{experiment}/{ratio}/{method}{part}"),
+    benchmark:
+        benchmarks("train/{experiment}/{ratio}/{method}{part}")
+    conda:
+        "../../envs/train.yaml"
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(20),
+    params:
+        results=subpath(output[0], ancestor=4),
+        plan=lambda wildcards: slice_of(wildcards).digest,
+        block=STUDY.block_size,
+        code=code_of("train", "eflops.script"),
+    message:
+        "Train {wildcards.method} on {wildcards.experiment} {wildcards.ratio}{wildcards.part}"
+    script:
+        "../scripts/train.py"

@@ -1,93 +1,276 @@
-"""Ablations of one setting: E-FLoPS with all else as chosen, as a small table and a panel."""
+"""Ablations: one method with all settings as chosen but one, as a table and as a panel; entropy crossed with a rate."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.figure import Figure
-from eflops.analysis.points import CROSS
+from eflops.analysis.drawing.lines import CROSS
+from eflops.analysis.figure import Figure, Panel, canvas, letter
 from eflops.analysis.source import Source
-from eflops.analysis.summary import METRIC_LABELS, best, bold, seeds_and_draws, spread, summarise_all
+from eflops.analysis.stats.entropy import GATE_RATE, METRICS, TEMPERATURE, entropy_grid, is_clear
+from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.summary import (
+    CELL,
+    METRIC_LABELS,
+    best,
+    seeds_and_draws,
+    summarise_all,
+    units_named,
+    with_metric,
+)
 from eflops.analysis.table import Table
+from eflops.analysis.text import bold, short, spread, with_minus
 
 # Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
 STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
+NAMES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
+GAIN = ["gain", "gain_low", "gain_high"]
+# Differences below this are as pale as their noise.
+LEAST_BOUND = 0.05
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """An experiment that varies one setting: the gathered column that holds it, and what its values are called."""
+    """The runs of an experiment that varies one setting.
 
-    experiment: str
+    column: the gathered column that holds the setting; label: what the setting is called; words: what its values are.
+    """
+
+    runs: pd.DataFrame
     column: str
     label: str
-    words: dict[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
 
-    def summary(self, source: Source) -> pd.DataFrame:
-        """Support recovery and R2 of every value, the values in the experiment's order."""
-        runs = source.runs(self.experiment)
-        order = {value: place for place, value in enumerate(runs[self.column].unique())}
-        data = summarise_all(runs, list(STYLES), ["ratio", "method", self.column])
+    def summary(self) -> pd.DataFrame:
+        """Support recovery and R2 of every value, the values in the experiment's order.
+
+        Besides the summary there is the difference from the first value, paired by draw, with its 95 % interval.
+        """
+        order = {value: place for place, value in enumerate(self.runs[self.column].unique())}
+        data = summarise_all(self.runs, list(STYLES), ["ratio", "method", self.column])
+        gains = [self._gain(metric, value) for metric, value in zip(data["metric"], data[self.column], strict=True)]
+        data = data.assign(**pd.DataFrame(gains, index=data.index, columns=GAIN))
         return data.sort_values(self.column, key=lambda values: values.map(order), kind="stable", ignore_index=True)
+
+    def _gain(self, metric: str, value: object) -> tuple[float, float, float]:
+        """The difference from the first value over draws, or over run seeds where there is one draw; NaN of itself."""
+        first = self.runs[self.column].iloc[0]
+        if value == first:
+            return (np.nan, np.nan, np.nan)
+        unit = "draw" if self.runs["draw"].nunique() > 1 else "seed"
+        means = with_metric(self.runs, metric).groupby([self.column, unit])[metric].mean()
+        found = compare(means.loc[value], means.loc[first], ranks=False)
+        return found["difference"], found["low"], found["high"]
 
     def name(self, value: object) -> str:
         """What a value is called in print."""
-        return self.words.get(str(value), f"{value:g}" if isinstance(value, float) else str(value))
+        return self.words.get(str(value), short(value))
 
-    def table(self, source: Source) -> Table:
-        """One row a value; the best in bold."""
-        data = self.summary(source)
-        shown = {self.label: [self.name(value).replace("\n", " ") for value in data[self.column].unique()]}
-        for metric, cells in data.groupby("metric", sort=False):
-            cells = cells.set_index(self.column)
-            first = best(cells)
-            shown[METRIC_LABELS[str(metric)]] = [
-                bold(spread(*row[["mean", "sd", "n", "diverged"]]), value in first) for value, row in cells.iterrows()
-            ]
-        note = (
-            f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
-            f"Mean ± standard deviation over {seeds_and_draws(source.runs(self.experiment))}; the best is bold."
-        )
-        return Table(data, pd.DataFrame(shown), f"Ablation: {self.label}", note)
+    def panel(self) -> Panel:
+        """Means with one standard deviation."""
+        data = self.summary()
+        return Panel(data, self.runs, lambda axes: self._draw(axes, data))
 
-    def figure(self, source: Source) -> Figure:
-        """The panel on its own."""
-        drawing, axes = plt.subplots(figsize=(3.0, 2.6))
-        data = self.draw(axes, source)
-        axes.set_ylabel(f"mean ± sd of {data['n'].max()} run seeds")
-        drawing.legend(loc="outside lower center", ncols=2)
-        return Figure(drawing, data)
-
-    def draw(self, axes: Axes, source: Source) -> pd.DataFrame:
-        """Means with one standard deviation; a value whose every run diverged is said to have done so."""
-        data = self.summary(source)
+    def _draw(self, axes: Axes, data: pd.DataFrame) -> None:
         values = list(data[self.column].unique())
         for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), STYLES.items(), strict=True):
             cells = data[data["metric"] == metric]
             places = [values.index(value) + shift for value in cells[self.column]]
-            axes.errorbar(
-                places,
-                cells["mean"],
-                yerr=cells["sd"],
-                fmt=marker,
-                color=colour,
-                markersize=4,
-                capsize=2,
-                linewidth=1,
-                label={"support_recovery": "support recovery", "r2": "test $R^2$"}[metric],
-            )
+            look: dict[str, Any] = {
+                "color": colour,
+                "markersize": 4,
+                "capsize": 2,
+                "linewidth": 1,
+                "label": NAMES[metric],
+            }
+            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, **look)
         for place, value in enumerate(values):
             _mark_diverged(axes, place, data[data[self.column] == value].iloc[0])
         axes.set(xlabel=self.label, xlim=(-0.5, len(values) - 0.5), ylim=(min(0.0, axes.get_ylim()[0]), 1.0))
         axes.set_xticks(range(len(values)), [self.name(value) for value in values])
-        return data
 
 
 def _mark_diverged(axes: Axes, place: int, cell: pd.Series) -> None:
+    """Where runs diverged, how many did."""
     if cell["diverged"]:
         words = f"{CROSS}\n{cell['diverged']}/{cell['n']}\ndiverged"
-        axes.annotate(
-            words, (place, 0.98), xycoords=("data", "axes fraction"), ha="center", va="top", fontsize=6, color="0.35"
-        )
+        look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 6, "color": "0.35"}
+        axes.annotate(words, (place, 0.98), xycoords=("data", "axes fraction"), **look)
+
+
+def one_method(source: Source, experiment: str) -> tuple[pd.DataFrame, str]:
+    """The runs of the paper's method (or else the config's first) at the first N/d, and what that leaves out."""
+    runs = source.runs(experiment)
+    method, *others = source.from_reference(runs["method"])
+    ratio, *further = sorted(runs["ratio"].unique())
+    left = [*(source.labels[name] for name in others), *(f"N/d {value:g}" for value in further)]
+    words = f" Not shown: {', '.join(left)}." if left else ""
+    return runs[(runs["method"] == method) & (runs["ratio"] == ratio)], words
+
+
+def table(source: Source, **setting: Any) -> Table:
+    """One row per value of a setting: support recovery and test R2; the best is bold."""
+    (experiment,) = source.experiments
+    runs, left_out = one_method(source, experiment)
+    ablation = Ablation(runs, **setting)
+    data = ablation.summary()
+    shown = {ablation.label: [ablation.name(value).replace("\n", " ") for value in data[ablation.column].unique()]}
+    for metric, cells in data.groupby("metric", sort=False):
+        cells = cells.set_index(ablation.column)
+        first = best(cells)
+        shown[METRIC_LABELS[str(metric)]] = [
+            bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()
+        ]
+        shown[f"{METRIC_LABELS[str(metric)]}, difference"] = [_gain_words(row) for _, row in cells.iterrows()]
+    note = (
+        f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
+        f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
+        f"row, paired by {'draw' if runs['draw'].nunique() > 1 else 'run seed'}, with their 95 % interval.{left_out}"
+    )
+    return Table(data, pd.DataFrame(shown), note, runs)
+
+
+def _gain_words(row: pd.Series) -> str:
+    if pd.isna(row["gain"]):
+        return "-"
+    return with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", row["gain"], row["gain_low"], row["gain_high"])
+
+
+def figure(source: Source, **setting: Any) -> Figure:
+    """Support recovery and test R2 of every value of a setting."""
+    (experiment,) = source.experiments
+    panel = Ablation(one_method(source, experiment)[0], **setting).panel()
+    words = f"mean ± sd over {units_named(panel.runs)}"
+
+    def paint() -> Drawing:
+        drawing, axes = canvas(size=(3.0, 2.6))
+        panel.draw(axes)
+        axes.set_ylabel(words)
+        drawing.legend(loc="outside lower center", ncols=2)
+        return drawing
+
+    return Figure(panel.data, panel.runs, paint)
+
+
+def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figure:
+    """The ablations of single settings side by side on one scale; `settings` has each experiment's."""
+    ablations = [Ablation(one_method(source, experiment)[0], **setting) for experiment, setting in settings.items()]
+    panels = [ablation.panel() for ablation in ablations]
+    parts, runs = [], []
+    for ablation, panel in zip(ablations, panels, strict=True):
+        name = ablation.column.removeprefix("set_")
+        parts.append(panel.data.rename(columns={ablation.column: "value"}).assign(setting=name))
+        runs.append(panel.runs.assign(setting=name, value=panel.runs[ablation.column]))
+    data = pd.concat(parts, ignore_index=True)
+
+    def paint() -> Drawing:
+        rows = -(-(len(panels) + 1) // 3)
+        drawing, axes = canvas(rows, 3, size=(7.0, 2.2 * rows), sharey=True, squeeze=False)
+        places = list(axes.flat)
+        for name, panel, place in zip("abcdefghijkl", panels, places, strict=False):
+            panel.draw(place)
+            letter(place, name)
+        for place in axes[:, 0]:
+            place.set_ylabel(f"mean ± sd over {units_named(panels[0].runs)}")
+        for free in places[len(panels) :]:
+            free.set_axis_off()
+        places[len(panels)].legend(*places[0].get_legend_handles_labels(), loc="center")
+        return drawing
+
+    columns = ["setting", "value", *data.columns.drop(["setting", "value"])]
+    return Figure(data[columns], pd.concat(runs, ignore_index=True), paint)
+
+
+def entropy_table(source: Source) -> Table:
+    """The temperature of the entropy term, crossed with the rate of the gates.
+
+    One row per N/d, metric and gate rate, one column per temperature; the best of a row is bold.
+    """
+    (experiment,) = source.experiments
+    runs = source.runs(experiment)
+    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
+    cells = entropy_grid(runs)
+    rows = []
+    for (metric, ratio, gate_rate), group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False):
+        own = group.set_index(TEMPERATURE)
+        first = best(own)
+        row = {"metric": METRIC_LABELS[metric], "N/d": f"{ratio:.2f}", "gate rate": f"{gate_rate:g}"}
+        for temperature, cell in own.iterrows():
+            text = spread(*cell[CELL]) + ("†" if is_clear(cell) else "")
+            row[f"T = {temperature:g}"] = bold(text, temperature in first)
+        rows.append(row)
+    setting = runs.iloc[0]
+    note = (
+        f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best temperature of a row is "
+        "bold, and † marks a paired difference from T = 0 whose 95 % interval leaves 0 out. Weights' rate "
+        f"{setting['set_rate']:g}, initial density {setting['set_rho_init']:g}, pruning from "
+        f"{setting['set_prune_from']:g} of the rounds."
+    )
+    return Table(cells, pd.DataFrame(rows), note, runs)
+
+
+def entropy_figure(source: Source) -> Figure:
+    """One map per metric and N/d: the number is the mean, the colour its difference from T = 0 at that gate rate."""
+    (experiment,) = source.experiments
+    runs = source.runs(experiment)
+    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
+    cells = entropy_grid(runs)
+    ratios = sorted(cells["ratio"].unique())
+
+    def paint() -> Drawing:
+        size = (0.9 + 2.75 * len(ratios), 0.9 + 2.2 * len(METRICS))
+        drawing, axes = canvas(len(METRICS), len(ratios), size=size, squeeze=False)
+        panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
+        for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
+            own = cells[(cells["metric"] == metric) & (cells["ratio"] == ratio)]
+            draw_map(place, own, _bound(cells, metric), ratio == ratios[-1])
+            place.set_title(f"{NAMES[metric]}, $N/d = {ratio:g}$")
+            letter(place, name)
+        words = f"mean over {units_named(runs)}; †: 95 % interval of the paired difference without 0"
+        drawing.supxlabel(words, fontsize=7)
+        return drawing
+
+    return Figure(cells, runs, paint)
+
+
+def draw_map(axes: Axes, cells: pd.DataFrame, bound: float, scale: bool) -> None:
+    """One map; a cell in which runs diverged says how many, and is grey where all did."""
+    at_zero = (cells[TEMPERATURE] == 0) & cells["mean"].notna()
+    told = cells.assign(gain=cells["gain"].mask(at_zero, 0.0), words=[_words(cell) for _, cell in cells.iterrows()])
+    gains, words = (told.pivot(index=TEMPERATURE, columns=GATE_RATE, values=name) for name in ("gain", "words"))
+    look = {
+        "cmap": "PuOr_r",
+        "vmin": -bound,
+        "vmax": bound,
+        "annot_kws": {"fontsize": 6.5},
+        "fmt": "",
+        "linewidths": 0.5,
+    }
+    bar = {"label": "difference from $T = 0$"}
+    seaborn.heatmap(gains.astype(float), annot=words, ax=axes, cbar=scale, cbar_kws=bar if scale else None, **look)
+    axes.invert_yaxis()
+    axes.set_facecolor("0.85")
+    for row, column in zip(*np.nonzero(gains.isna().to_numpy()), strict=True):
+        axes.text(column + 0.5, row + 0.5, words.iat[row, column], ha="center", va="center", fontsize=6.5)
+    for labels, values in ((axes.set_xticklabels, gains.columns), (axes.set_yticklabels, gains.index)):
+        labels([f"{value:g}" for value in values], rotation=0)
+    axes.set(xlabel=r"gate rate $\eta_\phi$", ylabel="temperature $T$")
+
+
+def _words(cell: pd.Series) -> str:
+    if cell["diverged"] == cell["n"]:
+        return "diverged"
+    lost = f"\n{cell['diverged']}/{cell['n']} div." if cell["diverged"] else ""
+    return f"{cell['mean']:.3f}{'†' if is_clear(cell) else ''}{lost}"
+
+
+def _bound(cells: pd.DataFrame, metric: str) -> float:
+    """The largest difference of a metric, so that its maps share one colour scale."""
+    largest = cells.loc[cells["metric"] == metric, "gain"].abs().max()
+    return max(LEAST_BOUND, float(np.nan_to_num(largest)))

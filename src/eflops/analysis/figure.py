@@ -1,16 +1,22 @@
 """A figure in four forms, byte-identical when made again: SVG, PDF, PNG, and the plotted numbers as CSV."""
 
 import io
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal
 
 import matplotlib
 import matplotlib.figure
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from eflops.analysis.source import Source
 from eflops.files import sha256_bytes, write_bytes, write_text
 
-matplotlib.use("Agg")
 matplotlib.rcParams.update(
     {
         "svg.hashsalt": "eflops",
@@ -46,35 +52,106 @@ def style(method: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure and the numbers in it."""
+    """A figure as a product's function makes it.
 
-    drawing: matplotlib.figure.Figure
+    data: the plotted numbers; runs: the rows that they sum up, one row per run (and round ...), for `eflops explain`;
+    paint: draws the figure, which happens only when a picture is written; metric: the column of `runs` that numbers are
+    about where no key of theirs says it.
+    """
+
     data: pd.DataFrame
+    runs: pd.DataFrame
+    paint: Callable[[], matplotlib.figure.Figure]
+    metric: str = ""
 
-    def __post_init__(self) -> None:
-        """Lay the axes out once and round where they stand: the solver's last digits change from run to run."""
-        self.drawing.draw_without_rendering()
-        places = [(axes, axes.get_position(original=True).bounds) for axes in self.drawing.axes]
-        self.drawing.set_layout_engine("none")
+    @cached_property
+    def drawing(self) -> matplotlib.figure.Figure:
+        """The picture, its axes laid out once and placed on a grid: the solver's last digits change from run to run."""
+        drawing = self.paint()
+        drawing.draw_without_rendering()
+        places = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
+        drawing.set_layout_engine("none")
         for axes, bounds in places:
             left, bottom, width, height = (round(number, 4) for number in bounds)
             axes.set_position((left, bottom, width, height))
+        return drawing
 
     @property
     def data_hash(self) -> str:
         """The hash of the plotted numbers, which every picture carries in its metadata."""
         return sha256_bytes(self.data.to_csv(index=False).encode())
 
-    def write(self, path: Path) -> None:
-        """Write the form that the file's ending names."""
+    def write(self, path: Path, data_hash: str | None = None) -> None:
+        """Write the form that the file's ending names; the hash is that of the plotted numbers if no other is said."""
         if path.suffix == ".csv":
             write_text(path, self.data.to_csv(index=False))
             return
+        said = f"data sha256 {data_hash or self.data_hash}"
         metadata = {
-            ".svg": {"Date": None, "Description": f"data sha256 {self.data_hash}"},
-            ".pdf": {"CreationDate": None, "Subject": f"data sha256 {self.data_hash}"},
-            ".png": {"Description": f"data sha256 {self.data_hash}"},
+            ".svg": {"Date": None, "Description": said},
+            ".pdf": {"CreationDate": None, "Subject": said},
+            ".png": {"Description": said},
         }[path.suffix]
         buffer = io.BytesIO()
         self.drawing.savefig(buffer, format=path.suffix[1:], metadata=metadata)
         write_bytes(path, buffer.getvalue())
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on axes."""
+
+    data: pd.DataFrame
+    runs: pd.DataFrame
+    draw: Callable[[Axes], None]
+    metric: str = ""
+
+    def alone(self, source: Source, columns: int = 3, size: tuple[float, float] = (3.5, 3.0)) -> Figure:
+        """The panel as a figure of its own, with the methods below it; no column for them where it names them."""
+
+        def paint() -> matplotlib.figure.Figure:
+            drawing, axes = canvas(size=size)
+            self.draw(axes)
+            if columns:
+                method_legend(drawing, self.data["method"], source, columns)
+            return drawing
+
+        return Figure(self.data, self.runs, paint, self.metric)
+
+
+def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:
+    """An empty figure and its axes."""
+    drawing = matplotlib.figure.Figure(figsize=size)
+    return drawing, drawing.subplots(rows, columns, **options)
+
+
+def log_scale(axes: Axes, axis: Literal["x", "y"], form: str = "{:g}") -> None:
+    """A log scale whose ticks are written as plain numbers, at 1, 2 and 5 times a power of ten."""
+    (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
+    shown = axes.xaxis if axis == "x" else axes.yaxis
+    shown.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    shown.set_major_formatter(FuncFormatter(lambda value, _: form.format(value)))
+    shown.set_minor_formatter(NullFormatter())
+
+
+def letter(axes: Axes, name: str) -> None:
+    """The panel's letter, above its upper left corner."""
+    axes.set_title(f"({name})", loc="left", fontweight="bold")
+
+
+def say(axes: Axes, text: str) -> None:
+    """A sentence in place of a picture, where there is nothing to draw."""
+    axes.set_axis_off()
+    axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, wrap=True)
+
+
+def method_legend(drawing: matplotlib.figure.Figure, methods: Iterable[str], source: Source, columns: int) -> None:
+    """One legend below the whole figure: a line, its colour and its marker stand for a method in every panel."""
+    lines = [_line(method, source.labels[method]) for method in source.order(methods)]
+    if lines:
+        drawing.legend(handles=lines, loc="outside lower center", ncols=columns)
+
+
+def _line(method: str, label: str) -> Line2D:
+    colour, marker = style(method)
+    return Line2D([], [], color=colour, marker=marker, markersize=3.5, linewidth=1.2, label=label)

@@ -1,22 +1,60 @@
-"""Records to tidy tables: one row a run, and one row a run and evaluated round."""
+"""Records to tidy tables: one row per run, one row per evaluated round of a run, and the weights that each run kept.
 
-from collections.abc import Iterator, Mapping
+Only records that follow from their plan are gathered: same settings, same data, same code, bytes as the training job
+left them.
+"""
+
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from eflops import record
-from eflops.config.cells import Run
-from eflops.files import write_text
+from eflops.errors import UserError
+from eflops.files import read_json, write_text
+from eflops.results.labels import Run
+from eflops.training import record
+from eflops.training.job import planned as planned_job
+
+Entries = Sequence[tuple[str, record.Record]]
 
 
-def gather(plan: Mapping[str, Any], folder: Path, out: Path, curves: Path) -> None:
-    """Read exactly the planned records below `folder` and write the two tables."""
-    records = [(path, record.read(folder / path)) for path in planned(plan)]
-    write_text(out, pd.DataFrame(run_row(path, entry) for path, entry in records).to_csv(index=False))
-    write_text(curves, pd.concat(curve_rows(path, entry) for path, entry in records).to_csv(index=False))
+def gather_cells(
+    plans: Iterable[str], cells: Iterable[str], results: str, runs: str, curves: str, supports: str
+) -> None:
+    """Gather the records of an experiment's cells, each checked against its plan, into three tables."""
+    found = [entry for plan, cell in zip(plans, cells, strict=True) for entry in checked(plan, cell, Path(results))]
+    place = {path: row for row, path in enumerate(_in_order(plans))}
+    write(sorted(found, key=lambda entry: place[entry[0]]), Path(runs), Path(curves), Path(supports))
+
+
+def checked(plan: str, cell: str, results: Path) -> Iterator[tuple[str, record.Record]]:
+    """The records of a cell, by their paths below the experiment's folder; one that is not as planned is refused."""
+    job, code_hash = planned_job(Path(plan), results)
+    manifest = read_json(Path(cell))["records"]
+    for run in job.runs:
+        path = job.folder / run.path
+        if not path.exists():
+            raise UserError(f"{path}: this record is gone; make it again with: snakemake --cores 2 all")
+        entry = _read(path)
+        if manifest.get(run.path) != entry.record_sha256:
+            raise UserError(f"{path}: this is not the record that training left there; {_mend(path)}")
+        if record.key(entry.run, entry.origin) != record.key(job.identity(run), job.origin(run, code_hash)):
+            raise UserError(f"{path}: {difference(entry, job.origin(run, code_hash))}; {_mend(path)}")
+        yield f"{job.slice['ratio']}/{job.slice['name']}/{run.path}", entry
+
+
+def gather(plan: Mapping[str, Any], folder: Path, out: Path, curves: Path, supports: Path) -> None:
+    """Read exactly the planned records below `folder` and write the three tables."""
+    write([(path, record.read(folder / path)) for path in planned(plan)], out, curves, supports)
+
+
+def write(entries: Entries, runs: Path, curves: Path, supports: Path) -> None:
+    """Write the three tables of these records."""
+    for path, table in ((runs, runs_table), (curves, curves_table), (supports, supports_table)):
+        write_text(path, table(entries).to_csv(index=False))
 
 
 def planned(plan: Mapping[str, Any]) -> Iterator[str]:
@@ -46,7 +84,67 @@ def run_row(path: str, entry: record.Record) -> dict[str, Any]:
     }
 
 
-def curve_rows(path: str, entry: record.Record) -> pd.DataFrame:
-    """A run's curve, one row a round."""
-    curve = entry.result.curve
-    return pd.DataFrame({"record": path, "phase": curve.phase, "round": curve.round, **curve.metrics})
+def runs_table(entries: Entries) -> pd.DataFrame:
+    """One row per run."""
+    return pd.DataFrame(run_row(path, entry) for path, entry in entries)
+
+
+def curves_table(entries: Entries) -> pd.DataFrame:
+    """One row per run and evaluated round; empty where a run was not evaluated by a metric."""
+    names = dict.fromkeys(name for _, entry in entries for name in entry.result.curve.metrics)
+    columns: dict[str, list[Any]] = {name: [] for name in ("record", "phase", "round", *names)}
+    for path, entry in entries:
+        curve, points = entry.result.curve, len(entry.result.curve.round)
+        for name, values in (("record", [path] * points), ("phase", curve.phase), ("round", curve.round)):
+            columns[name] += values
+        for name in names:
+            columns[name] += curve.metrics.get(name, [None] * points)
+    return pd.DataFrame(columns)
+
+
+def supports_table(entries: Entries) -> pd.DataFrame:
+    """One row per run: the kept weights' indices and values, parted by spaces."""
+    rows = [(path, _spaced(entry.result.support), _spaced(entry.result.weights)) for path, entry in entries]
+    return pd.DataFrame(rows, columns=["record", "support", "weights"])
+
+
+def _spaced(values: Iterable[float]) -> str:
+    return " ".join(map(str, values))
+
+
+def _in_order(plans: Iterable[str]) -> Iterator[str]:
+    """The paths of all planned records: cell by cell, and in a cell by variant, draw and seed, however it was split."""
+    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for plan in plans:
+        asked = read_json(Path(plan))
+        cells.setdefault((asked["ratio"], asked["name"]), []).append(asked)
+    for (ratio, method), parts in cells.items():
+        seeds = [seed for part in parts for seed in part["seeds"]]
+        for variant, draw, seed in product(parts[0]["variants"], parts[0]["draws"], seeds):
+            yield f"{ratio}/{method}/{Run(variant, draw, seed).path}"
+
+
+def _read(path: Path) -> record.Record:
+    try:
+        return record.read(path)
+    except UserError as error:
+        raise UserError(f"{error} {_mend(path).capitalize()}") from None
+
+
+def _mend(path: Path) -> str:
+    return f"train the run again with: rm {shlex.quote(str(path))} && snakemake --cores 2 all"
+
+
+def difference(entry: record.Record, asked: record.Origin) -> str:
+    """In words, what a record follows from that its plan does not ask for."""
+    had, wanted = {**entry.origin.job, **entry.origin.settings}, {**asked.job, **asked.settings}
+    changed = [
+        f"{name} was {had.get(name)!r} and is {wanted.get(name)!r}"
+        for name in sorted({*had, *wanted})
+        if had.get(name) != wanted.get(name)
+    ]
+    if entry.origin.data_sha256 != asked.data_sha256:
+        changed.append("its data were others")
+    if entry.origin.code_hash != asked.code_hash:
+        changed.append("its code was another")
+    return f"this record was made otherwise ({'; '.join(changed) or 'it is another run'})"

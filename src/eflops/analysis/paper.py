@@ -8,6 +8,14 @@ import yaml
 
 from eflops.errors import UserError
 
+# The paper's method, the baseline that it is tested against, and dense averaging; a line about the first two.
+METHOD, BASELINE, DENSE = "eflops", "fediht", "fedavg"
+# Two algorithms that the paper's names of one curve, Fed-IHT and FedIter-HT, may mean.
+HARD_THRESHOLDING = (BASELINE, "fediterht")
+PAIR = f"{METHOD} - {BASELINE}"
+# Test samples / training samples of the leukaemia data: what the corrected test over its splits needs.
+OVERLAP = 15 / 57
+
 
 @dataclass(frozen=True)
 class Printed:
@@ -43,19 +51,35 @@ class Paper:
     sizes: dict[str, Size]
     claims: dict[str, str]
 
+    @property
+    def recovery_methods(self) -> list[str]:
+        """The columns of Table 1."""
+        return list(dict.fromkeys(method for row in self.recovery.values() for method in row))
+
 
 def read_paper(path: Path) -> Paper:
     """The targets file."""
+    targets = read_targets(path)
+    try:
+        return _paper(targets)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None
+
+
+def read_targets(path: Path) -> dict[str, Any]:
+    """The targets file as it is."""
     try:
         targets = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(
             f"{path}: there is no such targets file; resources/paper/targets.yaml is the project's."
         ) from None
-    try:
-        return _paper(targets)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        reason = " ".join(str(error).split())
+        raise UserError(f"{path}: this is not a text file of the paper's numbers ({reason}).") from None
+    if not isinstance(targets, dict):
+        raise UserError(f"{path}: this is not a file of the paper's numbers (it has no keys).")
+    return targets
 
 
 def _paper(targets: dict[str, Any]) -> Paper:

@@ -1,13 +1,14 @@
 """What is attainable without a federation: best subset and lasso on the pooled training rows, shifted as they are.
 
-Both keep m = floor(density |theta|) features and are refitted on them, so that they differ in the choice alone:
+Both keep as many features as a sparse model has weights and are refitted on them: they differ in the choice alone.
 
     best_subset   the m features of the smallest loss, by abess' splicing
     lasso         the m largest coefficients of an L1-penalised fit
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,13 @@ import numpy as np
 import pandas as pd
 from abess.linear import LinearRegression as SubsetRegression
 from abess.linear import LogisticRegression as SubsetLogistic
+from abess.linear import MultinomialRegression as SubsetMultinomial
 from sklearn.linear_model import LassoCV, LogisticRegression, lasso_path
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import KFold
 from sklearn.svm import l1_min_c
 
+from eflops.config.settings import kept_weights
 from eflops.data.federation import Block, Federation, load, read_manifest
 from eflops.errors import UserError
 from eflops.files import read_json, write_json, write_text
@@ -42,7 +45,7 @@ def make(folder: Path, out: Iterable[Path]) -> None:
                 "data": "/".join(folder.parts[-2:]),
                 "data_sha256": manifest["sha256"],
                 "versions": {name: version(name) for name in PACKAGES},
-                **fit(path.stem, federation, settings["density"]),
+                **fit(path.stem, federation, settings),
             },
         )
 
@@ -58,15 +61,15 @@ def gather(paths: Iterable[Path], out: Path) -> None:
     write_text(out, pd.DataFrame(rows).to_csv(index=False))
 
 
-def fit(name: str, federation: Federation, density: float) -> dict[str, Any]:
+def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A reference on the pooled rows: its label, the features it keeps (sorted) and its metrics on the test rows."""
     task = federation.meta["task"]
-    if (task, name) not in CHOICES or federation.meta["classes"] not in (None, 2):
-        raise UserError(f"there is no reference {name} for {task}; there are best_subset and lasso, up to two classes.")
+    if (task, name) not in CHOICES:
+        raise UserError(f"there is no reference {name} for {task}; there are best_subset and lasso.")
     label, choose, measure = CHOICES[task, name]
     rows = federation.pooled().clients[0]
     parameters = rows.x.shape[1] * (federation.meta["classes"] or 1)
-    m = max(1, int(density * parameters + 1e-9))
+    m = kept_weights(settings, parameters, federation.meta["classes"])
     features = np.sort(choose(rows.x.astype(float), rows.y, m))
     metrics = measure(features, rows, federation.test)
     if "support" in federation.truth:
@@ -80,7 +83,10 @@ def subset_regression(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
 
 
 def subset_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
-    """The best m features of logistic regression without intercept."""
+    """The best m features of logistic regression without intercept, multinomial for more than two classes."""
+    if len(np.unique(y)) > 2:
+        fitted = SubsetMultinomial(support_size=m, fit_intercept=False).fit(x, y)
+        return np.flatnonzero(np.abs(fitted.coef_).sum(axis=1))
     return np.flatnonzero(SubsetLogistic(support_size=m, fit_intercept=False).fit(x, y).coef_)
 
 
@@ -104,7 +110,11 @@ def l1_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
     """The m largest coefficients at the strongest penalty that keeps as many, features as the data set scales them.
 
     No cross-validation here: few patients with thousands of genes are separable, so it asks for no penalty at all.
+    Of more than two classes each is held against the rest and chooses its share of the m.
     """
+    classes = np.unique(y)
+    if len(classes) > 2:
+        return np.unique(np.concatenate([l1_logistic(x, y == label, m // len(classes)) for label in classes]))
     coefficients = np.zeros(x.shape[1])
     for c in l1_min_c(x, y, loss="log", fit_intercept=False) * np.geomspace(1.02, 1000, 60):
         model = LogisticRegression(
@@ -135,9 +145,18 @@ def measure_classes(features: np.ndarray, train: Block, test: Block) -> dict[str
     probability = model.predict_proba(test.x[:, features].astype(float))
     return {
         "accuracy": float((probability.argmax(axis=1) == test.y).mean()),
-        "cross_entropy": float(log_loss(test.y, probability, labels=[0, 1])),
-        "auc": float(roc_auc_score(test.y, probability[:, 1])),
+        "cross_entropy": float(log_loss(test.y, probability, labels=model.classes_)),
+        "auc": pairs_auc(np.log(probability), test.y),
     }
+
+
+def pairs_auc(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The mean over pairs of classes of the AUC between the two, by the difference of their scores [rows, classes]."""
+    areas = []
+    for low, high in combinations(np.unique(labels), 2):
+        rows = np.isin(labels, (low, high))
+        areas.append(roc_auc_score(labels[rows] == high, scores[rows, high] - scores[rows, low]))
+    return float(np.mean(areas))
 
 
 CHOICES: dict[tuple[str, str], tuple[str, Choice, Callable[[np.ndarray, Block, Block], dict[str, float]]]] = {

@@ -1,42 +1,162 @@
-"""What tables and figures read: gathered runs and curves, and how methods are called and drawn."""
+"""What tables and figures read: gathered runs and curves, and how methods are called."""
 
-from dataclasses import dataclass, field
-from functools import cached_property
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.paper import METHOD
+from eflops.config.products import SEARCHES
+from eflops.errors import UserError
+from eflops.files import locate
+
+# What a gated run's curve holds besides its metrics.
+GATES = ("gate_entropy", "multiplier", "open_gates", "support_changed")
 IDENTITY = ["experiment", "dataset", "ratio", "method", "variant", "draw", "seed"]
+
+
+def no_runs() -> pd.DataFrame:
+    """The runs behind numbers that no run is behind."""
+    return pd.DataFrame(columns=["experiment", "record"])
 
 
 @dataclass(frozen=True)
 class Source:
-    """A results folder and the context that the workflow gives: the methods' labels in the config's order."""
+    """A results folder and what may be read from it.
+
+    labels: what each method is called in print, in the config's order; pooled: those that train on pooled data.
+    experiments: those of the product that is made; files: what it may read below the folder, None for everything;
+    resources: what it may read of the project's own.
+    """
 
     results: Path
-    context: dict[str, Any] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
+    pooled: tuple[str, ...] = ()
+    experiments: tuple[str, ...] = ()
+    files: frozenset[str] | None = None
+    resources: tuple[str, ...] = ()
+    _read: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, job: Mapping[str, Any], results: Path) -> "Source":
+        """The source of a product, as `eflops.config.products.product_job` describes it."""
+        return cls(results).limited(job)
+
+    def limited(self, job: Mapping[str, Any]) -> "Source":
+        """The same folder for a product: its methods, its experiments, and the files that it declares."""
+        gathered = [f"gathered/{name}.{suffix}" for name in job["experiments"] for suffix in ("csv", "curves.csv")]
+        return replace(
+            self,
+            labels=dict(job["labels"]),
+            pooled=tuple(job["pooled"]),
+            experiments=tuple(job["experiments"]),
+            files=frozenset([*gathered, *job["inputs"]]),
+            resources=tuple(job["resources"]),
+        )
+
+    def path(self, name: str) -> Path:
+        """A file below the results folder; a UserError where it was not declared."""
+        if self.files is not None and name not in self.files:
+            raise UserError(f"{name}: this file is not declared; add it to the product's experiments or inputs.")
+        return self.results / name
 
     def runs(self, experiment: str) -> pd.DataFrame:
-        """One row a run."""
-        return pd.read_csv(self.results / "gathered" / f"{experiment}.csv")
+        """One row per run."""
+        return self.read(f"gathered/{experiment}.csv")
 
     def curves(self, experiment: str) -> pd.DataFrame:
-        """One row a run and evaluated round, with the run's identity."""
-        curves = pd.read_csv(self.results / "gathered" / f"{experiment}.curves.csv")
-        return curves.merge(self.runs(experiment)[[*IDENTITY, "status", "record"]], on="record", how="left")
+        """One row per run and evaluated round, with the run's identity."""
+        name = f"curves of {experiment}"
+        if name not in self._read:
+            curves, who = self.read(f"gathered/{experiment}.curves.csv"), self.runs(experiment)
+            self._read[name] = curves.merge(who[[*IDENTITY, "status", "record"]], on="record", how="left")
+        return self._read[name].copy(deep=False)
+
+    def metrics(self, experiment: str) -> list[str]:
+        """What the runs of an experiment were judged by: the columns of curves and runs alike, or of curves alone.
+
+        Where every run diverged before it was measured, runs have none of these columns.
+        """
+        curves, runs = self.read(f"gathered/{experiment}.curves.csv"), self.runs(experiment)
+        measured = [column for column in curves if column not in ("record", "phase", "round", *GATES)]
+        return [column for column in measured if column in runs] or measured
 
     def references(self, experiment: str) -> pd.DataFrame:
-        """One row a reference fit to pooled rows, for each data draw of an experiment."""
-        path = self.results / "gathered" / f"{experiment}.references.csv"
-        return pd.read_csv(path)
+        """One row per reference fit to pooled rows, for each data draw of an experiment."""
+        return self.read(f"gathered/{experiment}.references.csv")
 
-    @cached_property
-    def labels(self) -> dict[str, str]:
-        """What each method is called in print."""
-        return dict(self.context["labels"])
+    def supports(self, experiment: str) -> pd.DataFrame:
+        """One row per run: its identity, status, and `support`, the indices of the kept weights, parted by spaces."""
+        supports = self.read(f"gathered/{experiment}.supports.csv", keep_default_na=False, dtype=str)
+        return self.runs(experiment)[[*IDENTITY, "status", "record"]].merge(supports, on="record", validate="1:1")
 
-    def order(self, names: Any) -> list[str]:
+    def was_searched(self, search: str) -> bool:
+        """Whether the trials of a search are among what the product reads."""
+        return f"{SEARCHES}/{search}.csv" in self.resources
+
+    def trials(self, search: str) -> pd.DataFrame:
+        """One row per method and trial of a search, by method those admitted first, the best in front."""
+        path = f"{SEARCHES}/{search}.csv"
+        place = locate(path)
+        if not self.was_searched(search) or place is None:
+            raise UserError(
+                f"{path}: these trials are not there or not declared; name them in the product's resources."
+            )
+        return pd.read_csv(place, float_precision="round_trip")
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there."""
+        return (self.results / name).exists()
+
+    def table(self, name: str) -> pd.DataFrame | None:
+        """The plain numbers of a table or figure below the folder; None where it was not declared."""
+        return None if self.files is not None and name not in self.files else self.read(name)
+
+    def genes(self, experiment: str) -> pd.DataFrame:
+        """The genes of an experiment on expression data, in the order of the features: gene, symbol, label, ..."""
+        return self.read(f"data/{self._dataset(experiment)}/genes.csv", keep_default_na=False, dtype=str)
+
+    def classes(self, experiment: str) -> list[str]:
+        """The names of the classes of an experiment, in the order of their numbers."""
+        first = self.runs(experiment)["draw"].min()
+        manifest = self.path(f"data/{self._dataset(experiment)}/all-draw{first}/manifest.json")
+        return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"]["class_names"])
+
+    def _dataset(self, experiment: str) -> str:
+        return str(self.runs(experiment)["dataset"].iloc[0])
+
+    def order(self, names: Iterable[str]) -> list[str]:
         """Methods in the config's order."""
         present = set(names)
         return [name for name in self.labels if name in present]
+
+    def named(self, names: Iterable[str]) -> list[str]:
+        """Methods in the config's order, those that it does not have last."""
+        return [*self.order(names), *sorted(set(names) - set(self.labels))]
+
+    def called(self, method: str) -> str:
+        """What a method is called in print; one that the config does not have, by its own name."""
+        return self.labels.get(method, method)
+
+    def from_reference(self, names: Iterable[str]) -> list[str]:
+        """Methods in the config's order, but the paper's method in front, with which the others are compared."""
+        return sorted(self.order(names), key=lambda name: name != METHOD)
+
+    def federated(self, names: Iterable[str]) -> list[str]:
+        """Those of the methods that do not train on pooled data, in the config's order."""
+        return [name for name in self.order(names) if name not in self.pooled]
+
+    def read(self, name: str, **options: Any) -> pd.DataFrame:
+        """A CSV file below the folder, read once: several products may be made from it."""
+        path = self.path(name)
+        if name not in self._read:
+            self._read[name] = pd.read_csv(self._opened(name, path), **options)
+        return self._read[name].copy(deep=False)
+
+    def _opened(self, name: str, path: Path) -> Path | io.StringIO:
+        """What a file is read from."""
+        return path

@@ -1,34 +1,47 @@
 """A table in four forms: CSV for machines, Markdown and HTML for reading, LaTeX (booktabs) for printing."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
 
+from eflops.analysis.page import page
+from eflops.analysis.source import no_runs
+from eflops.analysis.text import BOLD, MINUS, markdown_table
 from eflops.files import write_text
 
-BOLD = "**"
-MINUS = "\N{MINUS SIGN}"
-STYLE = """
-body { margin: 1.5rem; color: #1b1f24; background: #fff; font: 14px/1.45 system-ui, "Segoe UI", Arial, sans-serif; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; border-bottom: 2px solid #1b1f24; }
-caption { text-align: left; font-weight: 600; padding-bottom: .5rem; }
-thead th { border-top: 2px solid #1b1f24; border-bottom: 1px solid #1b1f24; text-align: left; }
-th, td { padding: .25rem .8rem .25rem 0; vertical-align: top; } tbody tr:nth-child(even) { background: #f4f6f8; }
-p { max-width: 60rem; color: #59636e; }
-"""
+BODY = """<div class="grid"><table>
+<thead><tr>{% for name in columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
+<tbody>
+{% for row in rows %}
+<tr>{% for text, bold in row %}<td>{% if bold %}<b>{{ text }}</b>{% else %}{{ text }}{% endif %}</td>{% endfor %}</tr>
+{% endfor %}
+</tbody>
+</table></div>
+{% if note %}<p class="soft">{{ note }}</p>{% endif %}"""
+LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#"} | {
+    "±": r"$\pm$",
+    "η": r"$\eta$",
+    MINUS: "$-$",
+    "²": "$^2$",
+}
 
 
 @dataclass(frozen=True)
 class Table:
-    """`data` holds plain numbers, one row an entry; `shown` holds what people read, **bold** as in Markdown."""
+    """A table as a product's function makes it.
+
+    data: plain numbers, one row per cell or line; shown: what people read, **bold** as in Markdown; note: what stands
+    below it. runs: the rows that `data` sums up, one row per run (and layer, gene ...), for `eflops explain`; metric:
+    the column of `runs` that cells are about where no key of theirs says it. title: that of the product.
+    """
 
     data: pd.DataFrame
     shown: pd.DataFrame
-    title: str
     note: str = ""
+    runs: pd.DataFrame = field(default_factory=no_runs)
+    metric: str = ""
+    title: str = ""
 
     def write(self, path: Path) -> None:
         """Write the form that the file's ending names."""
@@ -44,14 +57,12 @@ class Table:
 
     def markdown(self) -> str:
         """A Markdown table with its title and note."""
-        lines = ["| " + " | ".join(map(str, self.shown.columns)) + " |", "|" + " --- |" * len(self.shown.columns)]
-        lines += ["| " + " | ".join(map(str, row)) + " |" for row in self.shown.itertuples(index=False)]
-        return "\n".join([f"**{self.title}**", "", *lines, *([""] * bool(self.note)), self.note]).rstrip() + "\n"
+        lines = [f"**{self.title}**", "", markdown_table(self.shown.columns, self._rows())]
+        return "\n".join([*lines, *([""] * bool(self.note)), self.note]).rstrip() + "\n"
 
     def latex(self) -> str:
         """A booktabs table."""
         columns = "l" + "c" * (len(self.shown.columns) - 1)
-        body = [" & ".join(map(_latex, row)) + r" \\" for row in self.shown.itertuples(index=False)]
         return "\n".join(
             [
                 r"\begin{table}",
@@ -61,7 +72,7 @@ class Table:
                 r"    \toprule",
                 "    " + " & ".join(map(_latex, self.shown.columns)) + r" \\",
                 r"    \midrule",
-                *[f"    {line}" for line in body],
+                *["    " + " & ".join(map(_latex, row)) + r" \\" for row in self._rows()],
                 r"    \bottomrule",
                 r"  \end{tabular}",
                 r"\end{table}",
@@ -70,37 +81,22 @@ class Table:
         )
 
     def html(self) -> str:
-        """A page of its own, without script or network, as the report shows it."""
-        head = "".join(f'<th scope="col">{_html(name)}</th>' for name in self.shown.columns)
-        rows = [f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>" for row in _rows(self.shown)]
-        note = f"<p>{_html(self.note)}</p>\n" if self.note else ""
-        return (
-            f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{_html(self.title)}</title>\n'
-            f"<style>{STYLE}</style>\n</head>\n<body>\n<table>\n<caption>{_html(self.title)}</caption>\n"
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{chr(10).join(rows)}\n</tbody>\n</table>\n{note}</body>\n</html>\n"
-        )
+        """A page of its own, as the report shows it."""
+        rows = [[unbold(str(cell)) for cell in row] for row in self._rows()]
+        return page(self.title, BODY, columns=list(self.shown.columns), rows=rows, note=self.note)
+
+    def _rows(self) -> list[tuple[object, ...]]:
+        return list(self.shown.itertuples(index=False, name=None))
 
 
-def _rows(shown: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    return shown.itertuples(index=False, name=None)
-
-
-def _html(cell: object) -> str:
-    text = str(cell)
-    bold = _is_bold(text)
-    text = escape(text.removeprefix(BOLD).removesuffix(BOLD) if bold else text)
-    return f"<b>{text}</b>" if bold else text
-
-
-def _is_bold(text: str) -> bool:
-    return text.startswith(BOLD) and text.endswith(BOLD) and len(text) > 2 * len(BOLD)
+def unbold(text: str) -> tuple[str, bool]:
+    """A cell without its marks, and whether it was bold."""
+    bold = text.startswith(BOLD) and text.endswith(BOLD) and len(text) > 2 * len(BOLD)
+    return (text.removeprefix(BOLD).removesuffix(BOLD) if bold else text), bold
 
 
 def _latex(cell: object) -> str:
-    text = str(cell)
-    bold = _is_bold(text)
-    text = text.removeprefix(BOLD).removesuffix(BOLD) if bold else text
-    for plain, escaped in {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#"}.items():
+    text, bold = unbold(str(cell))
+    for plain, escaped in LATEX.items():
         text = text.replace(plain, escaped)
-    text = text.replace("±", r"$\pm$").replace("η", r"$\eta$").replace(MINUS, "$-$").replace("²", "$^2$")
     return rf"\textbf{{{text}}}" if bold else text

@@ -1,67 +1,143 @@
 """config.yaml as typed objects: data sets, methods, experiments, searches. The one place that knows the file's keys."""
 
-from typing import Annotated, Any, Literal
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic_core import PydanticCustomError
 
-from eflops.config.settings import Count, NonNegative, Positive, Share, Strict
+from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive, Share, Strict
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Value = bool | int | float | str | None
+Setting = Annotated[Value, FromText]
+Part = Annotated[float, FromText, Field(gt=0, le=1)]
+# Seeds are 32-bit numbers, so that every generator takes them.
+Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
+Runs = Annotated[int, FromText, Field(ge=1, le=10_000)]
+Item = TypeVar("Item")
+
+
+def _distinct(values: list[Item]) -> list[Item]:
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise PydanticCustomError("twice", "it should name {value} once", {"value": repr(value)})
+    return values
+
+
+Once = AfterValidator(_distinct)
+NotEmpty = Field(min_length=1)
+Names = Annotated[list[Name], NotEmpty, Once]
+Ratios = Annotated[list[Positive], Once]
+Draws = Annotated[list[Seed], NotEmpty, Once]
+
+# Folders of the project, in which generated files would stand among its own.
+OWN_FOLDERS = (
+    *("src", "config", "docs", "workflow", "resources", "tests", "envs", "profiles", "benchmarks"),
+    *(".git", ".snakemake", ".venv", "results/published"),
+)
+
+
+def _results_folder(text: str) -> str:
+    parts = PurePath(text).parts
+    if not parts or ".." in parts or set("{}*?\n\t") & set(text):
+        right = "it should name a folder below this one or a full path, without braces, such as results"
+        raise PydanticCustomError("folder", right)
+    for own in OWN_FOLDERS:
+        if parts[: own.count("/") + 1] == PurePath(own).parts:
+            raise PydanticCustomError("folder", "{own} holds files of the project; name another folder", {"own": own})
+    return text
 
 
 class Dataset(Strict):
     """What every data set states: how it is split over clients, the model fitted to it and how sparse that is to be."""
 
-    label: str = ""
+    label: str = Field("", description="name in tables and figures")
     settings_like: Name | None = Field(None, description="another data set whose method settings hold here too")
-    clients: Count = 10
-    client_fraction: Annotated[float, Field(gt=0, le=1)] = 1.0
-    count_concentration: Positive | None = Field(None, description="Dirichlet of the sample counts; null: equal")
+    clients: Count = Field(10, description="K, the number of clients")
+    client_fraction: Part = Field(1.0, description="share of the clients that take part in a round")
+    count_concentration: Annotated[Positive | None, FromText] = Field(
+        None, description="Dirichlet concentration of the clients' sample counts; null: equal counts"
+    )
     min_rows: Count = Field(1, description="rows that every client has at least")
-    density: Annotated[float, Field(gt=0, le=1)] = Field(description="rho, the share of weights a sparse model keeps")
+    density: Part = Field(description="rho, the share of weights a sparse model keeps")
 
 
 class Synthetic(Dataset):
     """Sparse linear regression with a Toeplitz design."""
 
-    kind: Literal["synthetic"]
-    model: Literal["linear"] = "linear"
-    features: Count = 1000
-    correlation: Annotated[float, Field(gt=-1, lt=1)] = 0.2
-    snr: Positive = 20.0
-    test_rows: Count = 5000
+    kind: Literal["synthetic"] = Field(description="the word synthetic")
+    model: Literal["linear"] = Field("linear", description="the model fitted to it")
+    features: Count = Field(1000, description="d, the number of features")
+    correlation: Annotated[float, FromText, Field(gt=-1, lt=1)] = Field(
+        0.2, description="correlation of neighbouring features"
+    )
+    snr: Positive = Field(20.0, description="signal-to-noise ratio of the target")
+    test_rows: Count = Field(5000, description="rows of the common test set")
     shift_scale: NonNegative = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
     shift_offset: NonNegative = Field(0.0, description="sd of the constant added to each client's features")
 
 
-class Golub(Dataset):
-    """Leukaemia gene expression, two classes."""
+class Expression(Dataset):
+    """Gene expression with classes, from a matrix file; docs/your-own-data.md shows how."""
 
-    kind: Literal["golub"]
-    model: Literal["softmax"] = "softmax"
-    scaling: Literal["intensity", "intensity_per_array", "log10_per_array", "log10_per_gene"] = "intensity"
-    test_rows: Count = 15
+    kind: Literal["expression"] = Field(description="the word expression")
+    model: Literal["softmax"] = Field("softmax", description="the model fitted to it")
+    density: Part = Field(0.001, description="rho, the share of weights a sparse model keeps")
+    genes_per_class: Annotated[Count | None, FromText] = Field(
+        None, description="weights that a sparse model keeps, instead of density"
+    )
+    matrix: str = Field(description="CSV, TSV or npz file; seen from the working folder, or else beside the Snakefile")
+    rows: Literal["samples", "genes"] = Field("samples", description="what a row of the matrix is")
+    samples: str | None = Field(None, description="a second file, one row per sample, with the columns named below")
+    labels: str = Field("class", description="the column that holds each sample's class")
+    classes: list[str] = Field([], description="the classes in order; samples of others are left out; empty: all")
+    clients_by: str | None = Field(None, description="the column that names each sample's site; a site is a client")
+    gene_names: list[str] = Field([], description="files with gene, symbol, name or description, a row per gene")
+    floor: Annotated[float | None, FromText] = Field(None, description="values below it are set to it")
+    ceiling: Annotated[float | None, FromText] = Field(None, description="values above it are set to it")
+    min_fold: Annotated[Positive | None, FromText] = Field(
+        None, description="keep genes whose largest value exceeds so many times the least"
+    )
+    min_range: Annotated[Positive | None, FromText] = Field(
+        None, description="keep genes whose largest value exceeds the least by so much"
+    )
+    log: Flag = Field(False, description="take logarithms before scaling")
+    scaling: Literal["whole", "per_array", "per_gene"] = Field("per_array", description="what is standardised alone")
+    test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
+        0.25, description="of every class, at least two samples"
+    )
+    test_rows: Annotated[Count | None, FromText] = Field(
+        None, description="test samples whatever their class, instead of test_share"
+    )
+
+    @property
+    def files(self) -> list[str]:
+        """The files that a data draw is made from."""
+        return [path for path in (self.matrix, self.samples) if path]
 
 
 class Mnist(Dataset):
     """Handwritten digits, or another set of the same file format."""
 
-    kind: Literal["mnist"]
-    model: Literal["cnn"] = "cnn"
-    source: Literal["mnist", "fashion_mnist"] = "mnist"
-    ratio_per_class: Share = 0.01981
-    label_concentration: Positive = 1.0
-    test_rows: Count | None = Field(None, description="test images used; null: all 10,000")
-    standardise: bool = False
+    kind: Literal["mnist"] = Field(description="the word mnist")
+    model: Literal["cnn"] = Field("cnn", description="the model fitted to it")
+    source: Literal["mnist", "fashion_mnist"] = Field("mnist", description="which images")
+    ratio_per_class: Share = Field(0.01981, description="share of each class's training images that is used")
+    label_concentration: Positive = Field(1.0, description="Dirichlet concentration of the clients' labels")
+    test_rows: Annotated[Count | None, FromText] = Field(None, description="test images used; null: all 10,000")
+    standardise: Flag = Field(False, description="scale pixels to mean 0 and deviation 1")
 
 
 class OwnData(Dataset):
     """A data set of the user's own: `kind` is the import path of its builder."""
 
-    kind: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
-    model: Literal["linear", "softmax", "cnn"]
-    options: dict[str, Value] = {}
+    kind: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="its builder, as module:function")
+    model: Literal["linear", "softmax", "cnn"] = Field(description="the model fitted to it")
+    options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
+
+
+KINDS: dict[str, type[Dataset]] = {"synthetic": Synthetic, "expression": Expression, "mnist": Mnist, "own": OwnData}
 
 
 def _kind(entry: Any) -> str:
@@ -72,7 +148,7 @@ def _kind(entry: Any) -> str:
 
 AnyDataset = Annotated[
     Annotated[Synthetic, Tag("synthetic")]
-    | Annotated[Golub, Tag("golub")]
+    | Annotated[Expression, Tag("expression")]
     | Annotated[Mnist, Tag("mnist")]
     | Annotated[OwnData, Tag("own")],
     Discriminator(_kind),
@@ -82,70 +158,123 @@ AnyDataset = Annotated[
 class Method(Strict):
     """A column of the tables: an algorithm, its settings, and whether the clients' data are pooled."""
 
-    method: Annotated[str, Field(pattern=r"^(\w+|[\w.]+:\w+)$")]
-    label: str
-    pooled: bool = Field(False, description="train centrally: one client that holds everything")
+    method: Annotated[str, Field(pattern=r"^(\w+|[\w.]+:\w+)$")] = Field(
+        description="a module of eflops.training.methods, or module:Class for a method of one's own"
+    )
+    label: str = Field(description="name in tables and figures")
+    pooled: Flag = Field(False, description="train centrally: one client that holds everything")
     options: dict[str, Value] = Field({}, description="keyword arguments of a method of one's own")
-    settings: dict[str, Value] = {}
-    per_dataset: dict[str, dict[str, Value]] = Field({}, description="settings that differ on one data set")
+    settings: dict[str, Setting] = Field({}, description="settings on every data set; see below")
+    per_dataset: dict[str, dict[str, Setting]] = Field({}, description="settings that differ on one data set")
 
 
 class Experiment(Strict):
     """A full crossing of ratios, methods, settings, data draws and run seeds."""
 
-    dataset: Name
-    methods: Annotated[list[Name], Field(min_length=1)]
-    ratios: list[Positive] = Field([], description="N/d of synthetic data; empty for data of a fixed size")
-    draws: Annotated[list[Annotated[int, Field(ge=0)]], Field(min_length=1)] = Field(
-        [0], description="data seeds: draws of synthetic data, train/test splits of real data"
-    )
-    seeds: Count = Field(30, description="run seeds")
-    first_seed: Annotated[int, Field(ge=0)] = 0
+    dataset: Name = Field(description="a data set of this file")
+    methods: Names = Field(description="methods of this file, in the order of the columns")
+    ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
+    draws: Draws = Field([0], description="data seeds: draws of synthetic data, train/test splits of real data")
+    seeds: Runs = Field(30, description="number of run seeds")
+    first_seed: Seed = Field(0, description="the first run seed; the others follow it")
     evaluate_every: Count = Field(5, description="rounds between evaluations; the last of a phase is always evaluated")
-    settings: dict[str, Value] = Field({}, description="settings changed for all methods of this experiment")
-    vary: dict[str, Annotated[list[Value], Field(min_length=1)]] = Field({}, description="settings crossed in a grid")
-    cases: dict[Name, dict[str, Value]] = Field({}, description="named sets of settings, instead of a grid")
+    target: Name = Field("all", description="the target of snakemake that trains and shows it")
+    settings_of: Name | None = Field(
+        None, description="a search's other choice that methods are set to, such as synthetic_nearest"
+    )
+    settings: dict[str, Setting] = Field({}, description="settings changed for all methods of this experiment")
+    vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
+    cases: dict[Name, dict[str, Setting]] = Field({}, description="named sets of settings, instead of a grid")
 
 
 class Interval(Strict):
     """Values between two ends, drawn evenly or evenly in the logarithm."""
 
-    low: float
-    high: float
-    log: bool = False
+    low: Annotated[float, FromText] = Field(description="the lower end")
+    high: Annotated[float, FromText] = Field(description="the upper end")
+    log: Flag = Field(False, description="draw evenly in the logarithm; low must be above 0")
 
 
-Range = Interval | list[Value]
+Range = Interval | Annotated[list[Setting], NotEmpty]
+
+
+class Admission(Strict):
+    """What a trial must keep to in the mean over its runs, so that its method is the one that is searched for."""
+
+    open_gates: Annotated[Positive | None, FromText] = Field(
+        None, description="gates expected to be open after training, at most so many times the kept weights"
+    )
+    sent: dict[Name, Positive] = Field({}, description="by method: bytes sent in training, as a share of dense ones")
 
 
 class Search(Strict):
     """A random search: the same number of trials for every method, on draws and seeds that nothing else uses."""
 
-    dataset: Name
-    methods: Annotated[list[Name], Field(min_length=1)]
-    ratios: list[Positive] = []
-    draws: list[int]
-    seeds: Count
-    first_seed: Annotated[int, Field(ge=0)]
-    trials: Count
+    dataset: Name = Field(description="a data set of this file")
+    chooses: Name | None = Field(
+        None, description="the entry of the chosen settings that it writes, one search each; null: its data set's"
+    )
+    methods: Names = Field(description="methods of this file")
+    ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
+    draws: Draws = Field(description="data seeds that no experiment uses")
+    seeds: Runs = Field(description="number of run seeds")
+    first_seed: Seed = Field(description="the first run seed; the others follow it")
+    trials: Runs = Field(description="settings drawn for each method")
     group: Count = Field(1, description="trials in a row that share what runs of one batch must agree on")
-    metric: Literal["r2", "accuracy", "cross_entropy"]
-    settings: dict[str, Value] = {}
+    metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="what trials are ranked by")
+    score: Literal["mean", "mean_minus_sd"] = Field("mean", description="what a trial's runs are summed up to")
+    admit: Admission = Field(Admission(), description="trials that may be chosen")
+    nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
+        None, description="the paper's table whose columns the entry <chooses>_nearest comes nearest"
+    )
+    settings: dict[str, Setting] = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
+
+    @property
+    def entry(self) -> str:
+        """The entry of the chosen settings that it writes."""
+        return self.chooses or self.dataset
+
+    @property
+    def entries(self) -> list[str]:
+        """That and the entry of settings nearest to the paper, where they are looked for."""
+        return [self.entry, *([f"{self.entry}_nearest"] if self.nearest else [])]
 
 
 class Config(Strict):
     """The whole file."""
 
-    results: str = Field("results", description="folder that everything generated goes to")
-    engine: Literal["batched", "flower"] = "batched"
-    block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
-    seeds_per_job: Count | None = Field(
-        None, description="seeds of a cell that one job trains; fewer spread a cell over nodes; all by default"
+    results: Annotated[str, AfterValidator(_results_folder)] = Field(
+        "results", description="folder that everything generated goes to"
     )
-    mnist_folder: str | None = Field(None, description="folder with the MNIST files, asked before any download")
-    datasets: dict[Name, AnyDataset]
-    methods: dict[Name, Method]
-    experiments: dict[Name, Experiment]
-    searches: dict[Name, Search] = {}
+    engine: Literal["batched", "reference", "flower"] = Field(
+        "batched", description="what trains; the numbers are the same"
+    )
+    chosen: str | None = Field(
+        None, description="file of settings by data set and method that searches chose, below those of this file"
+    )
+    block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
+    seeds_per_job: Annotated[Count | None, FromText] = Field(
+        None, description="seeds of a cell that one job trains; fewer spread a cell over nodes; null: all"
+    )
+    mnist_folder: Annotated[str, NotEmpty] | None = Field(
+        None, description="folder with the MNIST files, asked before any download"
+    )
+    datasets: dict[Name, AnyDataset] = Field(description="data sets by name")
+    methods: dict[Name, Method] = Field(description="methods by name, in the order of tables and legends")
+    experiments: dict[Name, Experiment] = Field(description="experiments by name")
+    searches: dict[Name, Search] = Field({}, description="searches by name")
+    products: dict[Name, dict[str, Any] | None] = Field(
+        {}, description="tables and figures of one's own, and changes of those in config/products.yaml; null: leave out"
+    )
+
+
+def entry_of(config: Config, name: str) -> Experiment | Search:
+    """The experiment or search of this name."""
+    return config.experiments[name] if name in config.experiments else config.searches[name]
+
+
+def data_settings(entry: Dataset) -> dict[str, Any]:
+    """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
+    return entry.model_dump(mode="json", exclude={"label", "model", "client_fraction", "settings_like"})

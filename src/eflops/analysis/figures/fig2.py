@@ -1,40 +1,122 @@
 """Figure 2: accuracy, communication and operations on MNIST."""
 
-from collections.abc import Mapping
-from typing import Any
-
-import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.ticker import FuncFormatter
 
-from eflops.analysis.figure import Figure
-from eflops.analysis.figures import fig2a, fig2b, fig2c, fig2d
-from eflops.analysis.panels import letter
-from eflops.analysis.points import method_legend
+from eflops.analysis.drawing.bars import draw_bars, draw_stacks, finish
+from eflops.analysis.drawing.lines import draw_bands
+from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend, style
 from eflops.analysis.source import Source
+from eflops.analysis.stats.costs import federated, with_costs
+from eflops.analysis.stats.units import OVER_UNITS, summarise_all_units, summarise_units, unit_means
 
-PANELS = {"a": fig2a, "b": fig2b, "c": fig2c, "d": fig2d}
-COLUMNS = ["panel", "method", "metric", "phase", "round", "mean", "sd", "n", "diverged"]
+COLUMNS = ["panel", "method", "metric", "phase", "round", *OVER_UNITS]
+COMPRESSION = {
+    "compression_round": "a round after the cut, as sent",
+    "compression_training": "all of training, as sent",
+    "compression_formula": "all of training, paper's formula",
+}
+BYTES = {"bytes_training": "training", "bytes_finetuning": "finetuning"}
+
+
+def accuracy(source: Source) -> Panel:
+    """Test accuracy over rounds."""
+    curves = source.curves("mnist")
+    data = summarise_units(curves, "accuracy", ["method", "phase", "round"])
+    data = data.sort_values(["method", "round"], ignore_index=True)
+
+    def draw(axes: Axes) -> None:
+        draw_bands(axes, _drawn(data), source)
+        axes.set(xlabel="round", ylabel="test accuracy", ylim=(0, 1), title="mean ± sd of draws, dotted: finetuning")
+
+    return Panel(data, curves, draw, "accuracy")
+
+
+def compression(source: Source) -> Panel:
+    """How many times fewer bytes a method sends than dense training, as sent and by the paper's formula."""
+    runs = federated(with_costs(source.runs("mnist")), source)
+    runs = runs.assign(**{part: 1 / runs[part.replace("compression", "share")] for part in COMPRESSION})
+    data = summarise_all_units(runs, list(COMPRESSION), ["method"])
+
+    def draw(axes: Axes) -> None:
+        axes.set_yscale("log")
+        draw_bars(axes, _drawn(data), COMPRESSION, source, bottom=1.0)
+        axes.axhline(1, color="0.4", linewidth=0.8)
+        axes.set(ylabel="compression, times dense", title="bytes of dense messages / bytes")
+        axes.set_ylim(top=axes.get_ylim()[1] * 4)
+
+    return Panel(data, runs, draw)
+
+
+def sent(source: Source) -> Panel:
+    """All bytes between server and clients, in training and in finetuning."""
+    runs = federated(with_costs(source.runs("mnist")), source)
+    data = summarise_all_units(runs, list(BYTES), ["method"])
+
+    def draw(axes: Axes) -> None:
+        draw_stacks(axes, data, BYTES, source)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda sent, _: f"{sent / 1e6:g}"))
+        # The key stands above all bars.
+        axes.set(ylabel="megabytes, both ways", title="bytes of one run", ylim=(0, 1.2 * axes.get_ylim()[1]))
+
+    return Panel(data, runs, draw)
+
+
+def operations(source: Source) -> Panel:
+    """The share of the dense network's multiply-accumulate operations that is removed: every draw, mean and sd."""
+    runs = with_costs(source.runs("mnist"))
+    data = summarise_units(runs, "macs_removed", ["method"])
+    draws = unit_means(runs, "macs_removed", ["method"])
+    methods = source.order(data["method"])
+
+    def draw(axes: Axes) -> None:
+        for place, method in enumerate(methods):
+            colour, marker = style(method)
+            removed = draws.loc[draws["method"] == method, "macs_removed"]
+            spots = place - 0.15 + np.linspace(-0.12, 0.12, len(removed))
+            axes.plot(spots, removed, marker, color=colour, markersize=2.5, alpha=0.6, linewidth=0)
+            mean, sd = data.set_index("method").loc[method, ["mean", "spread"]]
+            axes.errorbar(place + 0.2, mean, sd, color=colour, marker=marker, markersize=4.5, capsize=2.5)
+        finish(axes, methods, [], source)
+        axes.yaxis.set_major_formatter("{x:.0%}")
+        axes.set(ylabel="operations removed", title="draws, and their mean ± sd")
+
+    return Panel(data, runs, draw, "macs_removed")
+
+
+def _drawn(data: pd.DataFrame) -> pd.DataFrame:
+    """The data with the spread of units under the name that drawings know."""
+    return data.rename(columns={"spread": "sd"})
+
+
+PANELS = {"a": accuracy, "b": compression, "c": sent, "d": operations}
+
+
+def panel(source: Source, panel: str) -> Figure:
+    """A panel of Figure 2 on its own."""
+    part = PANELS[panel](source)
+    return part.alone(source) if panel == "a" else part.alone(source, columns=0, size=(3.5, 2.8))
 
 
 def make(source: Source) -> Figure:
     """The four panels with their letters and one legend."""
-    drawing, axes = plt.subplots(2, 2, figsize=(7.0, 5.4))
-    parts = []
-    for (name, panel), place in zip(PANELS.items(), axes.flat, strict=True):
-        metric = getattr(panel, "METRIC", None)
-        part = panel.draw(place, source).assign(panel=name)
-        parts.append(part if metric is None else part.assign(metric=metric))
-        letter(place, name)
+    panels = {name: make_panel(source) for name, make_panel in PANELS.items()}
+    parts = [
+        part.data.assign(panel=name, **({"metric": part.metric} if part.metric else {}))
+        for name, part in panels.items()
+    ]
     data = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-    method_legend(drawing, data["method"].unique(), source, columns=6)
-    return Figure(drawing, data)
+    runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
 
+    def paint() -> Drawing:
+        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
+        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(place)
+            letter(place, name)
+        method_legend(drawing, data["method"].unique(), source, columns=6)
+        return drawing
 
-def trace(source: Source, keys: Mapping[str, Any]) -> pd.DataFrame:
-    """The runs behind a plotted number: those that its panel names."""
-    if keys["panel"] != "a":
-        return PANELS[keys["panel"]].trace(source, keys)
-    curves = source.curves("mnist")
-    chosen = (curves["method"] == keys["method"]) & (curves["phase"] == keys["phase"])
-    chosen &= curves["round"] == keys["round"]
-    return curves[chosen].assign(value=curves.loc[chosen, fig2a.METRIC])
+    return Figure(data, runs, paint)

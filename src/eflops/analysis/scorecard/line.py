@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from eflops.analysis.paper import Printed
-from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, in_spreads, judge_number, unjudged
+from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, judge_number
+from eflops.analysis.text import judged
 
 
 @dataclass(frozen=True)
@@ -11,8 +12,7 @@ class Line:
     """A number or a claim of the paper, what we have for it, and the verdict.
 
     row, column: where a number stands in the paper's table; text: a claim's words or a gene's name.
-    difference: ours minus the paper's, for p in decades. in_spreads: the difference in units of the combined spread of
-    the paper's runs and ours; with_draws: the same with the spread over data draws (draw_sd) on both sides as well.
+    difference: ours minus the paper's, at searched settings.
     """
 
     id: str
@@ -22,53 +22,44 @@ class Line:
     text: str
     judgement: Judgement
     paper: Printed | None = None
-    tolerance: float | None = None
     difference: float | None = None
-    in_spreads: float | None = None
-    draw_sd: float | None = None
-    with_draws: float | None = None
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number of the paper and ours, before they are compared. `obstacle` is why they cannot be, `contrary` what
-    speaks against the paper's direction; both are empty where there is nothing to say."""
+class Ours:
+    """What we have for a number: its value, the verdict, and what stands behind it in words.
 
-    id: str
-    section: str
-    row: str
-    column: str
-    paper: Printed
-    ours: Value | None
-    tolerance: float
-    obstacle: str
-    contrary: str
-    text: str = ""
-    draw_sd: float | None = None
+    A run that diverged has found nothing, or is left out; where the two give other verdicts, none can be told.
+    """
+
+    value: Value
+    verdict: Verdict
+    words: str
 
 
-def compared(number: Number) -> Line:
-    """The line of a number: difference, spreads and verdict."""
-    place = (number.id, number.section, number.row, number.column, number.text)
-    ours = number.ours
-    if ours is None or ours.mean is None:
-        values = () if ours is None else (ours,)
-        lost = Judgement(Verdict.FAILED, values, "Every run diverged.")
-        judgement = unjudged(number.obstacle, *values) if number.obstacle else lost
-        return Line(*place, judgement, number.paper, number.tolerance, draw_sd=number.draw_sd)
-    difference = ours.mean - number.paper.value
-    judgement = judge_number(ours, difference, number.tolerance, number.contrary)
-    if number.obstacle:
-        judgement = unjudged(number.obstacle, ours)
-    deviations = (number.paper.sd, ours.sd)
-    return Line(
-        *place,
-        judgement,
-        number.paper,
-        number.tolerance,
-        difference,
-        in_spreads(difference, *deviations),
-        number.draw_sd,
-        # Twice, because the paper's draw and ours both vary.
-        None if number.draw_sd is None else in_spreads(difference, *deviations, number.draw_sd, number.draw_sd),
-    )
+def ours(paper: float, value: Value, longest: float, words: str, with_nothing: Value | None = None) -> Ours:
+    """A value judged; with_nothing: the same where diverged runs count as having found nothing."""
+    verdict = judge_number(paper, value, longest)
+    told = f"The paper's lies {_where(paper, value)}{words}"
+    if value.diverged:
+        told += f"; {value.diverged} runs diverged"
+        if with_nothing is not None and judge_number(paper, with_nothing, longest) != verdict:
+            verdict, told = Verdict.CANNOT, f"{told}, and counted as 0 they turn the verdict"
+    return Ours(value, verdict, told)
+
+
+def settled(searched: Ours, nearest: Ours | None) -> Judgement:
+    """The judgement of a number: at the settings that the search chose, and else at those nearest the paper's."""
+    values = (searched.value,) if nearest is None else (searched.value, nearest.value)
+    told = searched.words if nearest is None else f"{searched.words}. At nearest settings: {nearest.words}"
+    if searched.verdict != Verdict.AGREES and nearest is not None and nearest.verdict == Verdict.AGREES:
+        return Judgement(Verdict.NEAREST, values, f"{told}.")
+    return Judgement(searched.verdict, values, f"{told}.")
+
+
+def _where(paper: float, value: Value) -> str:
+    """Inside or outside the interval."""
+    if value.low is None or value.high is None:
+        return "beyond reach: every run diverged"
+    side = "inside" if value.low <= paper <= value.high else "outside"
+    return f"{side} {judged(value.low)} to {judged(value.high)}"

@@ -1,33 +1,36 @@
 """The scorecard for reading as text."""
 
-from collections.abc import Iterable, Sequence
-
 from eflops.analysis.scorecard import words
-from eflops.analysis.scorecard.build import CLAIMS, SECTIONS, Scorecard, count
+from eflops.analysis.scorecard.build import Scorecard, count
 from eflops.analysis.scorecard.line import Line
+from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS
 from eflops.analysis.scorecard.verdict import RULE, Verdict
+from eflops.analysis.text import ABSENT, markdown_table, signed
+
+NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "verdict", "reason"]
+CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
 
 
 def markdown(card: Scorecard) -> str:
-    """The whole scorecard, one table a section."""
-    counts = [[name, *map(str, count(card.section(name)).values())] for name in SECTIONS]
+    """The whole scorecard, one table per section."""
+    counts = [[section.name, *count(card.section(section.name)).values()] for section in SECTIONS]
     parts = [
         "# Scorecard: the paper against this run",
         f"**{card.summary}**",
-        _table(["section", *Verdict], [*counts, ["all", *map(str, card.counts.values())]]),
+        markdown_table(["section", *Verdict], [*counts, ["all", *card.counts.values()]]),
         "## The rule",
         "\n".join(f"- *{verdict}*: {text}" for verdict, text in RULE.items()),
-        "## What is uncertain",
-        card.uncertainty,
+        card.chance,
     ]
-    for name in SECTIONS:
-        rows = [_claim(line) if name == CLAIMS else _number(line, card.labels) for line in card.section(name)]
-        parts += [f"## {name}", _table(CLAIM_COLUMNS if name == CLAIMS else NUMBER_COLUMNS, rows)]
+    for section in SECTIONS:
+        name, lines = section.name, card.section(section.name)
+        rows = [_claim(line) if name == CLAIMS else _number(line, card.labels) for line in lines]
+        parts += [
+            f"## {name}",
+            section.caption,
+            markdown_table(CLAIM_COLUMNS if name == CLAIMS else NUMBER_COLUMNS, rows),
+        ]
     return "\n\n".join(parts) + "\n"
-
-
-NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "in spreads", "verdict", "reason"]
-CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
 
 
 def _number(line: Line, labels: dict[str, str]) -> list[str]:
@@ -36,9 +39,8 @@ def _number(line: Line, labels: dict[str, str]) -> list[str]:
         line.id,
         f"{labels.get(line.column, line.column)}, {line.text or line.row}",
         words.printed(line.paper),
-        "; ".join(map(words.ours, judgement.values)) or words.ABSENT,
-        words.signed(line.difference),
-        words.spreads(line),
+        "; ".join(map(words.ours, judgement.values)) or ABSENT,
+        signed(line.difference),
         words.verdict(judgement.verdict),
         judgement.reason,
     ]
@@ -47,10 +49,4 @@ def _number(line: Line, labels: dict[str, str]) -> list[str]:
 def _claim(line: Line) -> list[str]:
     judgement = line.judgement
     values = "; ".join(f"{value.name} {words.ours(value)}" for value in judgement.values)
-    return [line.id, line.text, values or words.ABSENT, words.verdict(judgement.verdict), judgement.reason]
-
-
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(columns) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(cell.replace("|", r"\|") for cell in row) + " |" for row in rows]
-    return "\n".join(lines)
+    return [line.id, line.text, values or ABSENT, words.verdict(judgement.verdict), judgement.reason]

@@ -1,104 +1,164 @@
-"""The rule of the scorecard, in one place: how a number and an order of methods are judged."""
+"""The rule of the scorecard, in one place: how a number and a claim are judged."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from eflops.analysis.stats.paired import LEVEL, holm
+
 
 class Verdict(StrEnum):
-    """The four things that the scorecard can say."""
+    """What the scorecard can say."""
 
-    REPRODUCED = "reproduced"
-    DIRECTION = "direction only"
-    FAILED = "not reproduced"
+    AGREES = "agrees"
+    NEAREST = "agrees at nearest settings"
+    DIFFERS = "differs"
+    CANNOT = "cannot tell"
     UNJUDGED = "not judged"
 
 
-# The least tolerance of each kind of number; two of the paper's own standard deviations count where they are larger.
-RECOVERY_TOLERANCE = 0.06
-# Small enough that a gene which the paper selects in no more than 17 % of runs is not reproduced by never selecting it.
-SHARE_TOLERANCE = 0.1
-# p-values are compared by their decimal logarithm.
-DECADES_TOLERANCE = 1.0
-# A claim that one method is better than another needs a Holm-adjusted p below this.
-ALPHA = 0.01
+# An interval longer than this says too little: twice .15 for support recovery, half of its range for a share of runs.
+RECOVERY_LONGEST = 0.30
+SHARE_LONGEST = 0.50
+# A claim is contradicted by a Holm-adjusted p below this.
+ALPHA = 0.05
 
 RULE: dict[Verdict, str] = {
-    Verdict.REPRODUCED: (
-        "A number: our mean is within tolerance of the paper's, which is two of the paper's standard deviations and "
-        f"at least {RECOVERY_TOLERANCE} for support recovery and {SHARE_TOLERANCE} for the share of runs that select "
-        "a gene; for a share and for t, whose spread the paper does not print, the standard deviation is that of the "
-        "statistic over the paper's 30 runs; p is within a factor of 10. "
-        "A claim: what it says holds everywhere it says so, every difference with a Holm-adjusted p below "
-        f"{ALPHA}, or within the size that the claim's own file states."
+    Verdict.AGREES: (
+        "A number: the paper's lies inside the 95 % interval for one further draw (or split) of ours. A claim: every "
+        "95 % interval over draws (or splits) lies where the claim says."
     ),
-    Verdict.DIRECTION: (
-        "A number outside its tolerance, but on the same side of every other method as in the paper (t and p: the "
-        "difference has the paper's sign). A claim: the means stand in the claimed order, but a difference is within "
-        "chance or has another size. No line with a diverged run is judged better than this."
+    Verdict.NEAREST: (
+        "A number that does not agree at the settings which the search chose, but does at those of its trials that "
+        "come nearest the paper's column."
     ),
-    Verdict.FAILED: "Anything else that was run.",
-    Verdict.UNJUDGED: (
-        "An experiment or a run is missing, or is not of the paper's size (parameters, kept weights, run seeds)."
+    Verdict.DIFFERS: (
+        "A number: the paper's lies outside. A claim: at least one comparison is clearly on the other side of its "
+        f"margin (p < {ALPHA}, Holm's adjustment over the claim's comparisons)."
     ),
+    Verdict.CANNOT: (
+        f"A number inside an interval longer than {RECOVERY_LONGEST:.2f} (a share of runs: {SHARE_LONGEST:.2f}; t: one "
+        "that also holds 0). A claim that is neither, or whose verdict turns when one draw (or split) is left out, or "
+        "is another for each of the two algorithms that the paper's name of the baseline may mean."
+    ),
+    Verdict.UNJUDGED: "An experiment or a run is missing, or is not of the paper's size.",
 }
 
 
 @dataclass(frozen=True)
 class Value:
-    """One of our numbers: mean and standard deviation of the runs that finished, `n` runs in all."""
+    """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None where none finished.
+
+    For a number the interval is that for one further unit, for a claim that of the mean. diverged: runs that did.
+    """
 
     name: str
     mean: float | None
-    sd: float | None
+    low: float | None
+    high: float | None
     n: int
+    unit: str
     diverged: int = 0
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, the values it rests on, and why, in one sentence."""
+    """A verdict, the values it rests on, and why, in a sentence or two."""
 
     verdict: Verdict
     values: tuple[Value, ...]
     reason: str
 
 
-def tolerance(paper_sd: float | None, least: float) -> float:
-    """How far ours may be from the paper's number."""
-    return max(2 * (paper_sd or 0.0), least)
+@dataclass(frozen=True)
+class Comparison:
+    """One of the things that must hold for a claim: the mean over units lies above `above` and below `below`.
 
-
-def in_spreads(difference: float, *deviations: float | None) -> float | None:
-    """A difference in units of the combined spread, the root of the summed variances; None where all are zero."""
-    spread = math.hypot(*(deviation or 0.0 for deviation in deviations))
-    return difference / spread if spread else None
-
-
-def against(name: str, paper: Mapping[str, float], ours: Mapping[str, float]) -> str:
-    """What speaks against the paper's order of `name` among the others, in words; nothing where the order is the same.
-
-    Where the paper has a tie, any side will do.
+    values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
+    than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
     """
-    others = [other for other in paper if other != name and other in ours and paper[other] != paper[name]]
-    contrary = [other for other in others if (paper[name] - paper[other]) * (ours[name] - ours[other]) <= 0]
-    if contrary:
-        return f"not on the paper's side of {', '.join(contrary)}"
-    return "" if others else "there is nothing to compare its order with"
+
+    name: str
+    values: pd.Series
+    above: float = -math.inf
+    below: float = math.inf
+    margin: float = 0.0
+    overlap: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """The mean over units."""
+        return float(self.values.mean())
+
+    @property
+    def error(self) -> float:
+        """The mean's standard error."""
+        return float(self.values.std(ddof=1)) * math.sqrt(1 / len(self.values) + self.overlap)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The mean's 95 % interval."""
+        half = float(stats.t.ppf((1 + LEVEL) / 2, len(self.values) - 1)) * self.error
+        return self.mean - half, self.mean + half
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval lies where it is claimed to."""
+        low, high = self.interval
+        return low > self.above and high < self.below
+
+    @property
+    def against(self) -> float:
+        """The p of the t-test against the bound on whose wrong side the mean is; 1 where it is on no wrong side."""
+        bound = self.above + self.margin if self.mean < self.above + self.margin else self.below
+        if self.above + self.margin <= self.mean <= self.below:
+            return 1.0
+        if not self.error:
+            return 0.0
+        return float(2 * stats.t.sf(abs(self.mean - bound) / self.error, len(self.values) - 1))
+
+    def without(self, unit: object) -> "Comparison":
+        """The same with one unit left out."""
+        return Comparison(
+            self.name, self.values.drop(unit, errors="ignore"), self.above, self.below, self.margin, self.overlap
+        )
+
+    def value(self, unit: str) -> Value:
+        """The comparison as a value of the scorecard."""
+        return Value(self.name, self.mean, *self.interval, len(self.values), unit)
 
 
-def judge_number(ours: Value, difference: float, allowed: float, contrary: str, unit: str = "") -> Judgement:
-    """The rule for a number that was run; `contrary` says what speaks against its direction, if anything does."""
-    far = f"{allowed:.2g}{unit}"
-    if abs(difference) <= allowed and not ours.diverged:
-        return Judgement(Verdict.REPRODUCED, (ours,), f"Within {far} of the paper.")
-    why = f"{ours.diverged} of {ours.n} runs diverged" if ours.diverged else f"More than {far} from the paper"
-    if contrary:
-        return Judgement(Verdict.FAILED, (ours,), f"{why}, and {contrary}.")
-    return Judgement(Verdict.DIRECTION, (ours,), f"{why}, but in the paper's direction.")
+def judge_number(paper: float, ours: Value, longest: float) -> Verdict:
+    """The rule for a number; where every run diverged there is none, and the paper's differs."""
+    if ours.mean is None or ours.low is None or ours.high is None or not ours.low <= paper <= ours.high:
+        return Verdict.DIFFERS
+    return Verdict.CANNOT if ours.high - ours.low > longest else Verdict.AGREES
+
+
+def judge_comparisons(comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
+    """The rule for a claim, and the unit without which the verdict would be another (empty where there is none)."""
+    verdict = _verdict(comparisons)
+    units = dict.fromkeys(unit for each in comparisons for unit in each.values.index)
+    if verdict != Verdict.CANNOT and min(len(each.values) for each in comparisons) > 2:
+        for unit in units:
+            if _verdict([each.without(unit) for each in comparisons]) != verdict:
+                return Verdict.CANNOT, str(unit)
+    return verdict, ""
 
 
 def unjudged(reason: str, *values: Value) -> Judgement:
     """The judgement of what cannot be held against the paper."""
     return Judgement(Verdict.UNJUDGED, values, reason)
+
+
+def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
+    """All must hold, so each may be tested by itself; any may be contradicted, so that needs Holm's adjustment."""
+    if all(each.holds for each in comparisons):
+        return Verdict.AGREES
+    contradicted = holm(np.array([each.against for each in comparisons])) < ALPHA
+    return Verdict.DIFFERS if contradicted.any() else Verdict.CANNOT

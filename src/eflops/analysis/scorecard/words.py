@@ -1,49 +1,48 @@
 """How the scorecard's numbers are written, in every form of it alike."""
 
+from collections.abc import Mapping
+
 from eflops.analysis.paper import Printed
-from eflops.analysis.scorecard.line import Line
 from eflops.analysis.scorecard.verdict import Value, Verdict
+from eflops.analysis.text import judged
 
 # Beside the word, so that a verdict is told without colour and found at a glance.
-MARKS = {Verdict.REPRODUCED: "✓", Verdict.DIRECTION: "→", Verdict.FAILED: "✗", Verdict.UNJUDGED: "·"}
-ABSENT = "\N{EN DASH}"
+MARKS = {
+    Verdict.AGREES: "✓",
+    Verdict.NEAREST: "≈",
+    Verdict.DIFFERS: "✗",
+    Verdict.CANNOT: "?",
+    Verdict.UNJUDGED: "·",
+}
+
+# One line, and several.
+SAID = {
+    Verdict.AGREES: ("agrees", "agree"),
+    Verdict.NEAREST: ("agrees at nearest settings", "agree at nearest settings"),
+    Verdict.DIFFERS: ("differs", "differ"),
+    Verdict.CANNOT: ("cannot be told", "cannot be told"),
+    Verdict.UNJUDGED: ("is not judged", "are not judged"),
+}
 
 
-def number(value: float | None) -> str:
-    """Three decimals; very small and very large numbers in a form that keeps their digits."""
-    if value is None:
-        return ABSENT
-    if value and abs(value) < 0.001:
-        return f"{value:.1e}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
-
-
-def signed(value: float | None, digits: int = 3) -> str:
-    """A difference with its sign."""
-    if value is None:
-        return ABSENT
-    rounded = round(value, digits) + 0.0  # no negative zero
-    return f"{rounded:+.{digits}f}".replace("-", "\N{MINUS SIGN}")
+def counted(counts: Mapping[str, int]) -> str:
+    """How many lines got each verdict: `25 agree, 2 differ, 1 cannot be told`."""
+    said = [f"{number} {SAID[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
+    return ", ".join(said) or "none is judged"
 
 
 def printed(paper: Printed | None) -> str:
     """The paper's number with its spread."""
     if paper is None:
         return ""
-    return number(paper.value) + ("" if paper.sd is None else f" ± {number(paper.sd)}")
+    return judged(paper.value) + ("" if paper.sd is None else f" ± {judged(paper.sd)}")
 
 
 def ours(value: Value) -> str:
-    """Our number with its spread, its runs, and those that diverged."""
-    spread = "" if value.sd is None else f" ± {number(value.sd)}"
-    diverged = f", {value.diverged} diverged" if value.diverged else ""
-    return f"{number(value.mean)}{spread} (n {value.n}{diverged})"
-
-
-def spreads(line: Line) -> str:
-    """The difference in units of the combined spread, without and with the spread over data draws."""
-    drawn = "" if line.with_draws is None else f", {signed(line.with_draws, 1)} with draws"
-    return f"{signed(line.in_spreads, 1)}{drawn}"
+    """Our number with its interval, the number of its units, and the runs that diverged."""
+    interval = "" if value.low is None or value.high is None else f"{judged(value.low)} to {judged(value.high)}, "
+    diverged = f", {value.diverged} runs diverged" if value.diverged else ""
+    return f"{judged(value.mean)} ({interval}{value.n} {value.unit}{diverged})"
 
 
 def verdict(value: Verdict) -> str:

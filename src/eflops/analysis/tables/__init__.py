@@ -1,1 +1,1 @@
-"""One module a table, found by its name in the catalogue."""
+"""Functions that make tables, as config/products.yaml names them."""

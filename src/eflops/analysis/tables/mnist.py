@@ -1,70 +1,148 @@
-"""Accuracy, communication and operations on MNIST."""
+"""The CNN on MNIST: accuracy, communication and operations; paired tests; layer by layer; when to cut."""
 
 from collections.abc import Mapping
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from eflops.analysis import costs
 from eflops.analysis.source import Source
-from eflops.analysis.summary import best, bold, spread, summarise_all
+from eflops.analysis.stats.costs import with_costs
+from eflops.analysis.stats.summary import best
+from eflops.analysis.stats.units import summarise_all_units, units_in_words
 from eflops.analysis.table import Table
+from eflops.analysis.tables.comparisons import compared, comparison_table
+from eflops.analysis.text import bold, interval, share
+from eflops.training.models.network import Stage, cnn_stages
+from eflops.training.models.operations import count
 
-EXPERIMENTS = ("mnist",)
 METRICS = [
-    "accuracy",
-    "cross_entropy",
-    "kept",
-    "bytes_training",
-    "bytes_tuning",
-    "share_training",
-    "share_formula",
-    "share_round",
-    "macs",
-    "macs_removed",
+    *("accuracy", "cross_entropy", "kept", "open_gates", "bytes_training", "bytes_finetuning"),
+    *("share_training", "share_formula", "share_round", "macs", "macs_removed"),
 ]
 BYTES = {"share_round": "a round after the cut", "share_training": "all of training", "share_formula": "by the formula"}
+TESTED = {"accuracy": "accuracy", "macs_removed": "share of operations removed"}
+CUT_METRICS = ["accuracy", "share_training", "bytes_total", "macs_removed"]
+PRINTED = ["mean", "lower", "upper", "n", "diverged"]
+STAGES = cnn_stages((1, 28, 28), 10)
+LAYER_METRICS = {"kept": "kept", "operations": "operations", "dead_units": "dead units"}
 
 
-def make(source: Source) -> Table:
-    """A row a method; the best federated accuracy and the most operations removed by a federated method are bold."""
-    runs = costs.with_costs(source.runs("mnist"))
-    cells = summarise_all(runs, METRICS, ["method"])
+def costs(source: Source) -> Table:
+    """One row per method; the best accuracy and the most operations removed by a federated method are bold."""
+    (experiment,) = source.experiments
+    runs = with_costs(source.runs(experiment))
+    cells = summarise_all_units(runs, METRICS, ["method"])
+    cells = cells[(cells["metric"] != "open_gates") | cells["mean"].notna()]
     methods = source.order(runs["method"])
-    table = {metric: cells[cells["metric"] == metric].set_index("method").loc[methods] for metric in METRICS}
-    federated = [method for method in methods if method not in source.context["pooled"]]
+    federated = source.federated(methods)
+    table = {metric: cells[cells["metric"] == metric].set_index("method").reindex(methods) for metric in METRICS}
     first = {metric: best(table[metric].loc[federated]) for metric in ("accuracy", "macs_removed")}
     shown = pd.DataFrame({"Method": [source.labels[method] for method in methods]})
     shown["accuracy"] = _column(table["accuracy"], first["accuracy"])
     shown["cross-entropy"] = _column(table["cross_entropy"], [])
     shown["weights kept"] = [f"{mean:.0f}" for mean in table["kept"]["mean"]]
+    shown["open gates"] = [share(mean, "{:.0f}") for mean in table["open_gates"]["mean"]]
     for metric, words in BYTES.items():
         shown[f"bytes, {words}"] = [
             f"{mean:.1%}" if method in federated else "-" for method, mean in table[metric]["mean"].items()
         ]
     shown["megabytes sent"] = [
         f"{sent:.1f}" if method in federated else "-"
-        for method, sent in ((table["bytes_training"] + table["bytes_tuning"])["mean"] / 1e6).items()
+        for method, sent in ((table["bytes_training"] + table["bytes_finetuning"])["mean"] / 1e6).items()
     ]
     shown["operations"] = [f"{mean:.0f}" for mean in table["macs"]["mean"]]
     shown["removed"] = _column(table["macs_removed"], first["macs_removed"])
-    return Table(cells, shown, "The CNN on MNIST", _note(cells))
-
-
-def trace(source: Source, keys: Mapping[str, Any]) -> pd.DataFrame:
-    """The runs behind a cell."""
-    return costs.trace(source, EXPERIMENTS, keys, keys["metric"])
+    note = (
+        f"Mean and 95 % interval over {units_in_words(runs)}. Open gates are those expected to be open after training. "
+        "Bytes are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
+        "formula has no indices. "
+        "Megabytes are of training and finetuning. Operations are multiply-accumulates of one prediction without dead "
+        "units, and the share of the dense network's that is removed. The best federated method is bold."
+    )
+    return Table(cells, shown, note, runs)
 
 
 def _column(cells: pd.DataFrame, first: list[object]) -> list[str]:
-    texts = {name: spread(*cells.loc[name, ["mean", "sd", "n", "diverged"]]) for name in cells.index}
-    return [bold(text, name in first) for name, text in texts.items()]
+    return [bold(interval(*cells.loc[name, PRINTED]), name in first) for name in cells.index]
 
 
-def _note(cells: pd.DataFrame) -> str:
-    return (
-        f"Mean ± standard deviation over {cells['n'].max()} run seeds of one data draw. Bytes are those of the "
-        "messages as serialised, both ways, as a share of as many dense messages; the paper's formula has no indices. "
-        "Megabytes are of training and tuning. Operations are multiply-accumulates of one prediction without dead "
-        "units, and the share of the dense network's that is removed. The best federated method is bold."
+def tests(source: Source) -> Table:
+    """One row per metric and other method; each metric is a family of its own."""
+    (experiment,) = source.experiments
+    runs = with_costs(source.runs(experiment))
+    runs["macs_removed"] = runs["macs_removed"].where(runs["status"] == "finished")
+    frames = [compared(source, runs, metric, f"the comparisons of {words}") for metric, words in TESTED.items()]
+    note = f"Pairs are of {units_in_words(runs)}. For both, more is better."
+    tests = pd.concat(frames, ignore_index=True)
+    return comparison_table(tests, {"metric": "metric"}, source, runs, note, TESTED)
+
+
+def cut(source: Source, cases: Mapping[str, str]) -> Table:
+    """One row per way to cut (`cases`: variant to its words); per method its accuracy and its share of dense bytes."""
+    (experiment,) = source.experiments
+    runs = with_costs(source.runs(experiment))
+    cells = summarise_all_units(runs, CUT_METRICS, ["variant", "method"])
+    by_metric = {metric: part.set_index(["variant", "method"]) for metric, part in cells.groupby("metric")}
+    present = set(runs["variant"])
+    rows = []
+    for variant, words in {**cases, **{name: name for name in runs["variant"] if name not in cases}}.items():
+        if variant not in present:
+            continue
+        row = {"Cut": words}
+        for method in source.order(runs["method"]):
+            accuracy = by_metric["accuracy"].loc[(variant, method), PRINTED]
+            sent = by_metric["share_training"].loc[(variant, method), "mean"]
+            row[source.labels[method]] = f"{interval(*accuracy)}, {sent:.1%}"
+        rows.append(row)
+    note = (
+        f"Test accuracy, mean and 95 % interval over {units_in_words(runs)}, and the bytes of training as a share of "
+        "dense messages."
     )
+    return Table(cells, pd.DataFrame(rows), note, runs)
+
+
+def layers(source: Source) -> Table:
+    """Kept weights, operations and dead units, layer by layer, counted from the weights that each run kept.
+
+    One row per layer; for each method the means over its runs.
+    """
+    (experiment,) = source.experiments
+    runs = by_layer(source.supports(experiment))
+    cells = summarise_all_units(runs, list(LAYER_METRICS), ["method", "layer"])
+    means = cells.set_index(["metric", "method", "layer"])["mean"]
+    totals = cells.groupby(["metric", "method"])["mean"].sum()
+    full, _ = count(STAGES, np.ones(STAGES[-1].stop, bool))
+    units = sum(stage.units for stage in STAGES)
+    rows = [{"layer": stage.name, "dense": _dense(stage, full[stage.name])} for stage in STAGES]
+    rows.append({"layer": "all", "dense": f"{STAGES[-1].stop} / {sum(full.values())} / {units} units"})
+    for method in source.order(runs["method"]):
+        for row, stage in zip(rows, STAGES, strict=False):
+            row[source.labels[method]] = " / ".join(f"{means[name, method, stage.name]:.0f}" for name in LAYER_METRICS)
+        rows[-1][source.labels[method]] = " / ".join(f"{totals[name, method]:.0f}" for name in LAYER_METRICS)
+    note = (
+        f"Means over {units_in_words(runs)}: kept parameters (biases among them) / operations of one prediction / dead "
+        "units. A dead unit has no kept weight in or out; it is removed with all it feeds."
+    )
+    return Table(cells, pd.DataFrame(rows), note, runs)
+
+
+def _dense(stage: Stage, operations: int) -> str:
+    return f"{stage.stop - stage.start} / {operations} / {stage.units} units"
+
+
+def by_layer(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per run and layer."""
+    rows = []
+    for run in runs.to_dict("records"):
+        kept = np.zeros(STAGES[-1].stop, bool)
+        kept[[int(index) for index in run.pop("support").split()]] = True
+        operations, dead = count(STAGES, kept)
+        for stage in STAGES:
+            layer = {
+                "layer": stage.name,
+                "kept": int(kept[stage.start : stage.stop].sum()),
+                "operations": operations[stage.name],
+                "dead_units": dead.get(stage.name, 0),
+            }
+            rows.append({**run, **layer})
+    return pd.DataFrame(rows)

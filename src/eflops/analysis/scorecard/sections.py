@@ -1,0 +1,103 @@
+"""The parts of the scorecard. A part is an entry here and a function that gives its lines.
+
+Pure data, so that the workflow knows what the scorecard reads without loading pandas.
+"""
+
+from dataclasses import dataclass
+
+HERE = "eflops.analysis.scorecard"
+CLAIMS = "Claims"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the scorecard.
+
+    name: its heading; what: its lines in a sentence, with their number; prefix: how the ids of its lines begin; lines:
+    module:function that judges; caption: what stands there, in a sentence. experiments: what the function reads, those
+    first whose runs a line is about; metric: what is compared of a run, where that is one number; corner: what its rows
+    are.
+    """
+
+    name: str
+    what: str
+    prefix: str
+    lines: str
+    caption: str
+    experiments: tuple[str, ...] = ()
+    metric: str = ""
+    corner: str = ""
+
+
+SECTIONS = (
+    Section(
+        "Table 1",
+        "Table 1's {} numbers",
+        "table1",
+        f"{HERE}.table1:lines",
+        "Share of the true support that is found, by N/d: the mean over draws, and the interval for one further draw.",
+        experiments=("support_recovery", "nearest"),
+        metric="support_recovery",
+        corner="N/d",
+    ),
+    Section(
+        "Table 1, differences",
+        "its {} differences between E-FLoPS and another method",
+        "table1-difference",
+        f"{HERE}.table1:differences",
+        "E-FLoPS minus another method within a draw, by N/d: sharper than the numbers, and what the paper claims.",
+        experiments=("support_recovery", "nearest"),
+        metric="support_recovery",
+        corner="N/d",
+    ),
+    Section(
+        "Table 1, spreads",
+        "its {} spreads over seeds",
+        "table1-spread",
+        f"{HERE}.table1:spreads",
+        "The standard deviation over run seeds within a draw, pooled over N/d, with its 95 % interval.",
+        experiments=("support_recovery",),
+        metric="support_recovery",
+    ),
+    Section(
+        "Table 2",
+        "Table 2's {} shares",
+        "table2",
+        f"{HERE}.table2:lines",
+        "Share of runs that select a gene, in the paper's order: the mean over splits, and the interval for the "
+        "paper's 30 runs at one further split; the paper's ± is the standard error of such a share.",
+        experiments=("golub_splits", "golub_nearest"),
+        corner="place",
+    ),
+    Section(
+        "Table 2, lists",
+        "its {} lists of genes",
+        "table2-list",
+        f"{HERE}.table2:lists",
+        "If the paper's list were one more of our splits, would it stand out? The mean Jaccard index of a list with "
+        "the others: the paper's, and the range of ours.",
+        experiments=("golub_splits", "golub_nearest"),
+    ),
+    Section(
+        "Paired t-test",
+        "{} paired t-test",
+        "golub-test",
+        f"{HERE}.ttest:lines",
+        "E-FLoPS minus Fed-IHT, final test accuracy on the leukaemia data, paired over the run seeds of one split; the "
+        "paper's ± is the standard error of t.",
+        experiments=("golub_runs", "golub_splits", "golub_nearest"),
+        metric="accuracy",
+    ),
+    Section(
+        CLAIMS,
+        "{} claims",
+        "claim",
+        f"{HERE}.claims:lines",
+        "What the paper says in words; each is judged by a check of its own.",
+    ),
+)
+
+
+def section_of(line: str) -> Section:
+    """The section of a line, by the first part of its id."""
+    return next(section for section in SECTIONS if section.prefix == line.partition("/")[0])

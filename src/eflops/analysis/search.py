@@ -1,0 +1,145 @@
+"""The random search's outcome: trials ranked by what a user could see, and the choice written down for the config."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from eflops.analysis.nearest import KEYS, distances
+from eflops.analysis.paper import read_paper
+from eflops.analysis.stats.costs import with_costs
+from eflops.errors import UserError
+from eflops.files import read_json, write_bytes, write_json, write_text
+
+# What a diverged run counts for: as bad as a model that has learned nothing, or worse.
+WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
+LOWER_IS_BETTER = {"cross_entropy"}
+SETTING = "set_"
+MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
+HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
+
+
+def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
+    """Trials by method: those admitted first, then by score, diverged runs at their worst.
+
+    search: `metric`, `score`, which is the mean over ratios, draws and seeds or that less a standard deviation, and
+    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows.
+    """
+    metric = search["metric"]
+    scored = with_costs(runs).assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
+    settings = [column for column in runs if column.startswith(SETTING)]
+    grouped = scored.groupby(["method", "variant"], sort=False)
+    trials = grouped.agg(
+        score=("value", "mean"),
+        runs=("value", "size"),
+        diverged=("status", lambda status: int((status == "diverged").sum())),
+        sent=("share_training", "mean"),
+    )
+    worse = -1 if metric in LOWER_IS_BETTER else 1
+    if search["score"] == "mean_minus_sd":
+        trials["score"] -= worse * grouped["value"].std(ddof=1).fillna(0)
+    if "open_gates" in scored:
+        trials["open_gates"] = (scored["open_gates"] / scored["kept"]).groupby([scored[key] for key in KEYS]).mean()
+    trials = trials.join(_by_ratio(scored)).join(grouped[settings].first())
+    trials.insert(0, "excluded", _excluded(trials, search["admit"]))
+    order = trials.assign(order=-worse * trials["score"], out=trials["excluded"] != "").reset_index()
+    return order.sort_values(["method", "out", "order"], kind="stable", ignore_index=True).drop(
+        columns=["order", "out"]
+    )
+
+
+def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
+    """Each metric's mean by ratio, such as r2@0.64; the metric alone where there are no ratios. Diverged runs apart."""
+    measured = [name for name in MEASURED if name in runs]
+    finished = runs[runs["status"] == "finished"]
+    if runs["ratio"].isna().all():
+        return finished.groupby(KEYS)[measured].mean()
+    wide = finished.pivot_table(index=KEYS, columns="ratio", values=measured, aggfunc="mean")
+    return wide.set_axis([f"{name}@{ratio:g}" for name, ratio in wide.columns], axis=1)
+
+
+def _excluded(trials: pd.DataFrame, admit: Mapping[str, Any]) -> list[str]:
+    """Why a trial is not admitted, empty where it is."""
+    limits = trials.index.get_level_values("method").map(lambda method: admit["sent"].get(method, math.inf))
+    many = trials.get("open_gates", pd.Series(0.0, trials.index)) > (admit["open_gates"] or math.inf)
+    heavy = trials["sent"] > limits.to_numpy(float)
+    return [
+        " and ".join(name for name, out in (("open gates", gates), ("bytes", sent)) if out)
+        for gates, sent in zip(many, heavy, strict=True)
+    ]
+
+
+def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
+    """The searched settings of each method's first trial; a UserError where no trial of a method is admitted."""
+    best = trials.drop_duplicates("method").set_index("method")
+    for method in searched:
+        if best.loc[method, "excluded"]:
+            raise UserError(f"No trial of {method} is admitted; widen its ranges or what the search admits.")
+    return {method: _settings(best.loc[method], keys) for method, keys in searched.items()}
+
+
+def choose_nearest(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
+    """The same of the trials nearest to the paper, admitted or not, for the methods that it has numbers of."""
+    nearest = trials.dropna(subset="distance").sort_values("distance", kind="stable").drop_duplicates("method")
+    return {row["method"]: _settings(row, searched[row["method"]]) for _, row in nearest.iterrows()}
+
+
+def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
+    return {key: _plain(trial[SETTING + key]) for key in keys}
+
+
+def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path, chosen: Path) -> None:
+    """Rank a search's gathered runs; write all trials as CSV and the choices as JSON, entry by entry."""
+    found = pd.read_csv(runs, float_precision="round_trip")
+    trials = rank(found, search)
+    choices = {}
+    if search["nearest"]:
+        distance = distances(search["nearest"], found, supports, read_paper(targets))
+        trials.insert(3, "distance", trials.set_index(KEYS).index.map(distance))
+        choices = {f"{search['entry']}_nearest": choose_nearest(trials, search["searched"])}
+    write_text(out, trials.to_csv(index=False))
+    write_json(chosen, {search["entry"]: choose(trials, search["searched"]), **choices})
+
+
+def adopt(into: Path, chosen: Path, keep: Path) -> None:
+    """Take a search's choice over into the file of chosen settings, and keep the choice and its trials."""
+    try:
+        settings = read_json(chosen)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{chosen}: this is not a search's choice ({error}); make it with: snakemake search") from None
+    for entry, methods in settings.items():
+        put(into, entry, methods)
+    for path in (chosen, chosen.with_suffix(".csv")):
+        write_bytes(keep / path.name, path.read_bytes())
+
+
+def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> None:
+    """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
+    chosen = {**(yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else {}), dataset: settings}
+    lines = [HEADER]
+    for name, methods in chosen.items():
+        lines.append(f"{name}:")
+        for method, values in methods.items():
+            told = ", ".join(f"{key}: {_yaml(value)}" for key, value in values.items())
+            lines.append(f"  {method}: {{{told}}}")
+    write_text(into, "\n".join([*lines, ""]))
+
+
+def _yaml(value: Any) -> str:
+    """A setting as YAML reads it back: a number with an exponent needs a point to be one."""
+    text = json.dumps(value)
+    return text.replace("e", ".0e", 1) if isinstance(value, float) and "e" in text and "." not in text else text
+
+
+def _plain(value: Any) -> Any:
+    """A setting as YAML has it: whole numbers without a point, an empty cell as null."""
+    if pd.isna(value):
+        return None
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, str) and value.isdigit():
+        return int(value)
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value

@@ -1,0 +1,157 @@
+"""What sparse messages cost: recovery and R2 over the bytes of training, each regime searched for itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
+
+from eflops.analysis.drawing.lines import limits
+from eflops.analysis.figure import Figure, canvas, letter, log_scale, method_legend, say, style
+from eflops.analysis.source import Source
+from eflops.analysis.stats.costs import federated, with_costs
+from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.summary import (
+    CELL,
+    INTERVAL,
+    METRIC_LABELS,
+    seeds_and_draws,
+    summarise_all,
+    with_interval,
+    with_metric,
+)
+from eflops.analysis.table import Table
+from eflops.analysis.text import spread, with_minus
+
+SENT = "share_training"
+METRICS = ("support_recovery", "r2")
+BY = ["ratio", "experiment", "method"]
+FILLS = ("full", "left", "none")
+AXIS = {"support_recovery": "support recovery", "r2": "test $R^2$"}
+
+
+def regimes(source: Source, names: Mapping[str, str]) -> pd.DataFrame:
+    """The federated runs of all regimes, with their costs, at the N/d and draws that all of them have."""
+    runs = [federated(source.runs(name), source) for name in names]
+    for column in ("ratio", "draw"):
+        common = set.intersection(*(set(part[column]) for part in runs))
+        runs = [part[part[column].isin(common)] for part in runs]
+    return with_costs(pd.concat(runs, ignore_index=True))
+
+
+def cells_of(runs: pd.DataFrame, first: str) -> pd.DataFrame:
+    """One row per N/d, regime, method and metric: mean over draws with its interval, and the cost by draw.
+
+    The cost is the difference from the same method in the first regime, paired by draw, with its interval.
+    """
+    cells = with_interval(summarise_all(runs, [*METRICS, SENT], BY))
+    costs = [
+        {**dict(zip([*BY, "metric"], key, strict=True)), **_cost(runs, key, first)}
+        for key in cells[[*BY, "metric"]].itertuples(index=False, name=None)
+        if key[3] != SENT and key[1] != first
+    ]
+    columns = [*BY, "metric", "difference", "low", "high"]
+    return cells.merge(pd.DataFrame(costs, columns=columns), on=[*BY, "metric"], how="left")
+
+
+def _cost(runs: pd.DataFrame, key: tuple[Any, ...], first: str) -> dict[str, float]:
+    ratio, experiment, method, metric = key
+    own = with_metric(runs[(runs["ratio"] == ratio) & (runs["method"] == method)], metric)
+    means = own.groupby(["experiment", "draw"])[metric].mean()
+    if first not in means.index:
+        return {}
+    ours, theirs = means.loc[experiment], means.loc[first]
+    found = compare(ours, theirs.reindex(ours.index), ranks=False)
+    return {name: found[name] for name in ("difference", "low", "high")}
+
+
+def table(source: Source, names: Mapping[str, str]) -> Table:
+    """One row per N/d, regime and method; names: what each experiment's regime is called, the dense one first."""
+    runs = regimes(source, names)
+    first = next(iter(names))
+    cells = cells_of(runs, first)
+    rows = []
+    for ratio, at_ratio in cells.groupby("ratio"):
+        for experiment, words in names.items():
+            own = at_ratio[at_ratio["experiment"] == experiment].set_index(["method", "metric"])
+            for method in source.order(own.index.get_level_values("method").unique()):
+                rows.append({"N/d": f"{ratio:.2f}", "messages": words, "Method": source.labels[method]})
+                rows[-1] |= _texts(own.loc[method])
+    note = (
+        f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
+        "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
+        f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of what as many dense "
+        "messages hold."
+    )
+    return Table(cells, pd.DataFrame(rows), note, runs)
+
+
+def _texts(cells: pd.DataFrame) -> dict[str, str]:
+    sent = cells.loc[SENT]
+    texts = {"bytes": "-" if pd.isna(sent["mean"]) else f"{sent['mean']:.1%}".replace("%", " %")}
+    for metric in METRICS:
+        cell = cells.loc[metric]
+        cost = with_minus(" ({:+.3f} [{:+.3f}, {:+.3f}])", cell["difference"], cell["low"], cell["high"])
+        texts[METRIC_LABELS[metric]] = spread(*cell[CELL]) + ("" if pd.isna(cell["difference"]) else cost)
+    return texts
+
+
+def figure(source: Source, names: Mapping[str, str]) -> Figure:
+    """One column of panels per N/d, one row per metric; a method's regimes are joined by a line."""
+    runs = regimes(source, names)
+    cells = cells_of(runs, next(iter(names)))
+    ratios = sorted(cells["ratio"].unique())
+
+    def paint() -> Drawing:
+        drawing, axes = canvas(len(METRICS), max(len(ratios), 1), size=(7.0, 5.2), squeeze=False, sharex=True)
+        panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
+        for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
+            _draw(place, cells[cells["ratio"] == ratio], metric, names, source)
+            place.set(ylabel=AXIS[metric], title=f"$N/d = {ratio:g}$")
+            letter(place, name)
+        for place in axes[-1]:
+            place.set_xlabel("bytes in training, share of dense messages")
+        keys = [_key(fill, words) for fill, words in zip(FILLS, names.values(), strict=False)]
+        axes[0, 0].legend(handles=keys, loc="lower right", fontsize=6.5)
+        method_legend(drawing, cells["method"], source, columns=6)
+        return drawing
+
+    return Figure(cells, runs, paint)
+
+
+def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
+    table = cells.set_index(["metric", "method", "experiment"])
+    if cells.loc[cells["metric"] == metric, "mean"].isna().all():
+        say(axes, "every run diverged")
+        return
+    for method in source.order(cells["method"]):
+        colour, marker = style(method)
+        points = [(name, fill) for name, fill in zip(names, FILLS, strict=False) if (SENT, method, name) in table.index]
+        x = [table.loc[(SENT, method, name), "mean"] for name, _ in points]
+        y = table.loc[[(metric, method, name) for name, _ in points]]
+        axes.plot(x, y["mean"], color=colour, linewidth=0.8, alpha=0.6)
+        for at, (_, fill), (_, cell) in zip(x, points, y.iterrows(), strict=True):
+            low, high = (abs(cell[end] - cell["mean"]) for end in INTERVAL)
+            look: dict[str, Any] = {
+                "color": colour,
+                "marker": marker,
+                "markersize": 5,
+                "fillstyle": fill,
+                "markerfacecoloralt": "w",
+            }
+            axes.errorbar(at, cell["mean"], [[low], [high]], linewidth=0.9, capsize=2, **look)
+    axes.set_ylim(*limits(cells[cells["metric"] == metric]))
+    log_scale(axes, "x", "{:.0%}")
+
+
+def _key(fill: Any, words: str) -> Line2D:
+    look: dict[str, Any] = {
+        "fillstyle": fill,
+        "markerfacecoloralt": "w",
+        "marker": "o",
+        "markersize": 5,
+        "linestyle": "",
+    }
+    return Line2D([], [], color="0.3", label=words, **look)

@@ -1,0 +1,1 @@
+"""Numbers from gathered runs: means and spreads, paired tests, stability, shares, costs."""

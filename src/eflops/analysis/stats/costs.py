@@ -1,0 +1,36 @@
+"""What a model costs: bytes between server and clients, as sent and by the paper's formula, and operations."""
+
+import pandas as pd
+
+from eflops.analysis.source import Source
+from eflops.training.numerics import wire
+
+
+def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
+    """Runs with their bytes, also as shares of what as many dense messages hold, and the share of operations removed.
+
+    The formula's share is taken of the formula's own dense message, which has neither head nor checksum.
+    """
+    dense = runs["parameters"].map(_dense_message)
+    by_formula = runs["parameters"].map(lambda size: wire.paper_bytes("dense", size, size))
+    training, finetuning = (runs[f"down_{phase}"] + runs[f"up_{phase}"] for phase in ("training", "finetuning"))
+    messages = runs["messages_training"] + runs["messages_finetuning"]
+    return runs.assign(
+        bytes_training=training,
+        bytes_finetuning=finetuning,
+        bytes_total=training + finetuning,
+        share_training=training / (runs["messages_training"] * dense),
+        share_formula=runs["paper_training"] / (runs["messages_training"] * by_formula),
+        share_total=(training + finetuning) / (messages * dense),
+        share_round=runs["last_round_training"] * runs["set_rounds"] / (runs["messages_training"] * dense),
+        macs_removed=1 - runs["macs"] / runs["dense_macs"],
+    )
+
+
+def federated(runs: pd.DataFrame, source: Source) -> pd.DataFrame:
+    """The runs of methods that communicate: those that train on pooled data send nothing."""
+    return runs[~runs["method"].isin(source.pooled)]
+
+
+def _dense_message(size: int) -> int:
+    return wire.encoded_size(size, size, dense=True)

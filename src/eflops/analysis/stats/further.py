@@ -1,0 +1,133 @@
+"""What one further draw would show: the interval that another study's number is held against.
+
+A unit is a data draw or a split of the samples; each unit has some run seeds. Another study is one further unit with
+seeds of its own, so that its mean and the mean of our D units with K seeds differ by chance with the variance
+
+    s^2 (1 + 1/D)  +  w / (K D)  +  its own seeds' noise
+
+    w      variance of run seeds within a unit
+    s^2    variance between units. The variance S^2 of units' means holds s^2 + w/K, so w/K is taken out: seed noise
+           is counted once, in the second term. With one seed per unit w is not known and stays in S^2: too wide, if
+           anything.
+
+Columns (the methods of a row) share the units. S^2 and the w that is taken out of it are pooled over columns, whose
+spreads are alike and poorly known from few units; the second term is the column's own. Units move all columns
+together, so the pool has fewer degrees of freedom than all columns' sum: (D - 1) (tr C)^2 / tr(C^2) for the
+covariance C of units' means, which is D - 1 for one column. Those of the whole are Satterthwaite's.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Further:
+    """Our mean over units, and how far a further unit's number may be from it by chance."""
+
+    mean: float
+    error: float
+    df: float
+    units: int
+
+    @property
+    def half(self) -> float:
+        """Half of the width of the interval."""
+        return float(stats.t.ppf((1 + LEVEL) / 2, self.df)) * self.error if self.error else 0.0
+
+    def t(self, other: float) -> float:
+        """The further unit's number less ours, in units of the error."""
+        return (other - self.mean) / self.error if self.error else math.copysign(math.inf, other - self.mean)
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The variance that a further unit's mean has by its own seeds, and the degrees of freedom it is known with."""
+
+    variance: float
+    df: float
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Mean squares of values [units, seeds, columns]: between units' means (pooled), and within (by column)."""
+
+    means: np.ndarray
+    between: float
+    between_df: float
+    within: np.ndarray
+    within_df: np.ndarray
+    seeds: np.ndarray
+
+
+def further(values: np.ndarray, noise: list[Noise]) -> list[Further]:
+    """One interval per column of values [units, seeds, columns]; NaN is a run without a number, such as a diverged one.
+
+    Every column needs a number, and two units must have one in every column.
+    """
+    parts = _parts(values)
+    units = np.isfinite(parts.means).sum(axis=0)
+    return [_one(parts, column, int(units[column]), each) for column, each in enumerate(noise)]
+
+
+def outside(values: np.ndarray) -> np.ndarray:
+    """Each unit held against the interval from all others: whether it falls outside, [units, columns]."""
+    parts = _parts(values)
+    noise = [
+        Noise(float(w / k), float(max(df, 1)))
+        for w, k, df in zip(parts.within, parts.seeds, parts.within_df, strict=True)
+    ]
+    found = []
+    for unit in range(len(values)):
+        others = further(np.delete(values, unit, axis=0), noise)
+        found.append([abs(parts.means[unit, at] - each.mean) > each.half for at, each in enumerate(others)])
+    return np.array(found)
+
+
+def within(values: np.ndarray) -> tuple[float, int]:
+    """The pooled variance of seeds within the units of values [units, seeds], and its degrees of freedom; 0 with 0."""
+    groups = [row[np.isfinite(row)] for row in values]
+    df = sum(max(len(group) - 1, 0) for group in groups)
+    squares = sum(float(((group - group.mean()) ** 2).sum()) for group in groups if len(group))
+    return (squares / df if df else 0.0), df
+
+
+def _one(parts: _Parts, column: int, units: int, noise: Noise) -> Further:
+    seeds, own = parts.seeds[column], parts.within[column]
+    df = float(parts.within_df.sum())
+    pooled = float(parts.within.mean()) if df else 0.0
+    between = max(parts.between - pooled / seeds, 0.0)
+    terms = [(own / (seeds * units), float(parts.within_df[column])), (noise.variance, noise.df)]
+    if between:
+        terms += [(parts.between * (1 + 1 / units), parts.between_df), (-pooled / seeds * (1 + 1 / units), df)]
+    variance = sum(size for size, _ in terms)
+    doubt = sum(size**2 / known for size, known in terms if size)
+    return Further(
+        float(np.nanmean(parts.means[:, column])), math.sqrt(variance), variance**2 / doubt if doubt else 1.0, units
+    )
+
+
+def _parts(values: np.ndarray) -> _Parts:
+    counts = np.isfinite(values).sum(axis=1)
+    known = np.where(np.isfinite(values), values, 0.0)
+    means = np.divide(known.sum(axis=1), counts, out=np.full(counts.shape, np.nan), where=counts > 0)
+    squares = np.where(np.isfinite(values), (values - means[:, None]) ** 2, 0.0).sum(axis=(0, 1))
+    within_df = np.maximum(counts - 1, 0).sum(axis=0)
+    complete = means[np.isfinite(means).all(axis=1)]
+    if len(complete) < 2:
+        raise ValueError("fewer units than an interval needs have a number in every column")
+    covariance = np.atleast_2d(np.cov(complete, rowvar=False))
+    trace, square = float(np.trace(covariance)), float((covariance**2).sum())
+    return _Parts(
+        means=means,
+        between=trace / len(covariance),
+        between_df=(len(complete) - 1) * trace**2 / square if square else float(len(complete) - 1),
+        within=np.divide(squares, within_df, out=np.zeros(len(squares)), where=within_df > 0),
+        within_df=within_df,
+        # The harmonic mean, because a unit's mean has the variance w over its number of seeds.
+        seeds=np.array([1 / np.mean(1 / column[column > 0]) for column in counts.T]),
+    )

@@ -1,0 +1,162 @@
+"""Paired comparisons of a reference method with others: the same seeds (or splits) on both sides.
+
+One row per comparison: differences are reference minus other, so that a positive one speaks for the reference.
+
+    pairs, missing, n                   planned pairs, those with a diverged run, and those left to compare
+    mean_reference, mean_other          means over the n pairs
+    difference, low, high               mean difference and its 95 % interval
+    t, df, p, p_holm, family, tests     paired t-test, Holm's adjustment over the family, its name and number of tests
+    d_z                                 mean difference / standard deviation of the differences
+    wilcoxon, p_wilcoxon                signed-rank test of the same differences, not adjusted
+
+Pairs are independent where each is a data draw of its own. Splits of the same samples overlap, so that their
+differences vary less than those of new samples would: the corrected resampled t-test (Nadeau and Bengio, Machine
+Learning 52, 2003) has the variance sd^2 (1/n + test samples / training samples) in place of sd^2 / n.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from eflops.analysis.stats.summary import with_metric
+from eflops.errors import UserError
+
+LEVEL = 0.95
+COLUMNS = [
+    *("metric", "reference", "other", "pairs", "missing", "n", "mean_reference", "mean_other", "difference", "low"),
+    *("high", "t", "df", "p", "p_holm", "d_z", "wilcoxon", "p_wilcoxon", "family", "tests"),
+]
+
+
+def paired_tests(
+    runs: pd.DataFrame,
+    metric: str,
+    reference: str,
+    others: Sequence[str],
+    pair_on: Sequence[str],
+    family: str,
+    by: Sequence[str] = (),
+    ranks: bool = True,
+    overlap: float = 0.0,
+) -> pd.DataFrame:
+    """Compare `reference` with each of `others` in `metric`, within each group of `by` (such as the ratio).
+
+    runs: one row per run, with a column `method`; a missing metric is a run that diverged.
+    pair_on: what a pair shares, e.g. ["draw", "seed"]. Every method must have exactly the same pairs.
+    family: what the tests of this call are called together; p_holm is adjusted over all of its rows.
+    ranks: whether to test signed ranks too, which takes longer than all the rest.
+    overlap: test samples / training samples where pairs are overlapping splits.
+    """
+    runs = with_metric(runs, metric)
+    groups = runs.groupby(list(by), sort=True) if by else [((), runs)]
+    rows = []
+    for key, group in groups:
+        values = _complete(group, metric, [reference, *others], list(pair_on))
+        place = dict(zip(by, key, strict=True))
+        for other in others:
+            compared = compare(values[reference], values[other], ranks, overlap)
+            rows.append({**place, "reference": reference, "other": other, **compared})
+    if not rows:
+        return pd.DataFrame(columns=[*by, *COLUMNS])
+    table = pd.DataFrame(rows)
+    table.insert(len(by), "metric", metric)
+    table.insert(table.columns.get_loc("p") + 1, "p_holm", holm(table["p"].to_numpy()))
+    return table.assign(family=family, tests=len(table))
+
+
+def compare(reference: pd.Series, other: pd.Series, ranks: bool = True, overlap: float = 0.0) -> dict[str, float]:
+    """One comparison of two equally indexed series; pairs with a missing value are left out and counted."""
+    both = reference.notna() & other.notna()
+    difference = (reference - other)[both].to_numpy(float)
+    n = len(difference)
+    return {
+        "pairs": len(both),
+        "missing": len(both) - n,
+        "n": n,
+        "mean_reference": float(reference[both].mean()),
+        "mean_other": float(other[both].mean()),
+        **_t_test(difference, overlap),
+        **(_signed_rank(difference) if ranks else {}),
+    }
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """Holm's step-down adjustment; a test that could not be made (NaN) stays so, but counts as one of the family."""
+    # A test with p = 1 in place of one that could not be made leaves the others as they would be beside any other.
+    known = np.where(np.isfinite(p), p, 1.0)
+    order = np.argsort(known, kind="stable")
+    stepped = np.maximum.accumulate(known[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return np.where(np.isfinite(p), adjusted, np.nan)
+
+
+def _complete(runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str]) -> pd.DataFrame:
+    """The metric, one row per pair and one column per method; a UserError where a method lacks or doubles a pair."""
+    runs = runs[runs["method"].isin(methods)]
+    doubled = runs[runs.duplicated(["method", *pair_on])]
+    if len(doubled):
+        method, *pair = doubled.iloc[0][["method", *pair_on]]
+        raise UserError(f"{method} has {_name(pair_on, pair)} twice; pair on all that tells its runs apart.")
+    pairs = runs.set_index(pair_on).index.unique()
+    for method in methods:
+        lacking = pairs.difference(runs[runs["method"] == method].set_index(pair_on).index)
+        if len(lacking) or pairs.empty:
+            first = f", {_name(pair_on, np.atleast_1d(lacking[0]))} the first" if len(lacking) else ""
+            raise UserError(
+                f"{method} lacks {len(lacking)} of {len(pairs)} pairs{first}; a paired test needs all runs."
+            )
+    return runs.pivot(index=pair_on, columns="method", values=metric)
+
+
+def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in zip(pair_on, pair, strict=True))
+
+
+def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
+    """The paired t-test, NaN below two pairs and where all differences are equal: no spread to hold the mean against.
+
+    Differences that are all 0 are no difference: t = 0, p = 1.
+    """
+    n = len(difference)
+    mean = float(difference.mean()) if n else math.nan
+    sd = _spread(difference) if n > 1 else math.nan
+    error = sd * math.sqrt(1 / n + overlap) if n else math.nan
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * error
+    t = _ratio(mean, error)
+    p = float(2 * stats.t.sf(abs(t), n - 1))
+    return {
+        "difference": mean,
+        "low": mean - half,
+        "high": mean + half,
+        "t": t,
+        "df": n - 1,
+        "p": p,
+        "d_z": _ratio(mean, sd),
+    }
+
+
+def _spread(difference: np.ndarray) -> float:
+    """The standard deviation; where the differences are equal up to rounding NaN, or 0 if they are 0."""
+    equal = float(np.ptp(difference)) <= 1e-12 * max(1.0, float(np.abs(difference).max()))
+    if equal:
+        return math.nan if difference.any() else 0.0
+    return float(difference.std(ddof=1))
+
+
+def _ratio(value: float, scale: float) -> float:
+    return value / scale if scale else 0.0
+
+
+def _signed_rank(difference: np.ndarray) -> dict[str, float]:
+    """Wilcoxon's signed-rank test; equal values on both sides are left out, and nothing is left where all are."""
+    if not len(difference):
+        return {"wilcoxon": math.nan, "p_wilcoxon": math.nan}
+    if not difference.any():
+        return {"wilcoxon": 0.0, "p_wilcoxon": 1.0}
+    # Rounded so that ties which differ in the last bit alone are ties on every machine.
+    result = stats.wilcoxon(difference.round(12))
+    return {"wilcoxon": float(result.statistic), "p_wilcoxon": float(result.pvalue)}

@@ -1,0 +1,111 @@
+"""Mean, spread and number of runs; the unit is the data draw, or of real data the split."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from eflops.analysis.text import counted
+
+CELL = ["mean", "sd", "n", "diverged"]
+SUMMARY = [*CELL, "units"]
+INTERVAL = ["mean_low", "mean_high"]
+METRIC_LABELS = {"support_recovery": "Support recovery", "r2": "Test R²"}
+LEVEL = 0.95
+
+
+def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The runs with a column for the metric, also where every run diverged before it was measured."""
+    return runs if metric in runs else runs.assign(**{metric: math.nan})
+
+
+def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.DataFrame:
+    """One row per group of `by` and unit, with the metric: a draw by the mean of its runs that finished.
+
+    Where a group has one draw, or no draws are told apart, its runs are the units.
+    """
+    runs, keys = with_metric(runs, metric), list(by)
+    if "draw" not in runs or "draw" in keys:
+        return runs[[*keys, metric]]
+    draws = runs.groupby(keys)["draw"].transform("nunique") if keys else pd.Series(runs["draw"].nunique(), runs.index)
+    several = (draws > 1).to_numpy()
+    means = runs[several].groupby([*keys, "draw"], as_index=False)[metric].mean()
+    return pd.concat([runs.loc[~several, [*keys, "draw", metric]], means], ignore_index=True)
+
+
+def summarise(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
+    """One row per group of `by`: mean and sd over units, n of all runs, how many diverged, and how many units count.
+
+    A unit is a data draw, or a run where all are of one draw (`unit_values`).
+    """
+    runs, keys = with_metric(runs, metric), list(by)
+    units = unit_values(runs, metric, keys).groupby(keys, as_index=False, sort=True)[metric]
+    cells = units.agg(mean="mean", sd="std", units="count")
+    counts = runs.groupby(keys, as_index=False, sort=True).agg(
+        n=("status", "size"), diverged=("status", lambda status: int((status == "diverged").sum()))
+    )
+    return cells.merge(counts, on=keys)[[*keys, *SUMMARY]]
+
+
+def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
+    """The summaries of several metrics below each other, with a column `metric` behind the groups."""
+    columns = [*by, "metric", *SUMMARY]
+    parts = [summarise(runs, metric, by).assign(metric=metric) for metric in metrics]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def with_interval(cells: pd.DataFrame) -> pd.DataFrame:
+    """Summaries with the 95 % interval of their means, by t over units; NaN where there is one unit."""
+    half = [half_width(sd, units) for sd, units in zip(cells["sd"], cells["units"], strict=True)]
+    return cells.assign(mean_low=cells["mean"] - half, mean_high=cells["mean"] + half)
+
+
+def half_width(sd: float, units: int) -> float:
+    """Half of the 95 % interval of a mean over so many units."""
+    return float(stats.t.ppf((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units > 1 else math.nan
+
+
+def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """One row per N/d and method: the mean of the draws' means, the sd between them and the pooled sd within a draw."""
+    by = ["ratio", "method"]
+    runs = with_metric(runs, metric)
+    draws = runs.groupby([*by, "draw"], as_index=False).agg(mean=(metric, "mean"), variance=(metric, "var"))
+    cells = draws.groupby(by, as_index=False).agg(
+        mean=("mean", "mean"),
+        sd_between=("mean", "std"),
+        sd_within=("variance", lambda variances: np.sqrt(variances.mean())),
+        draws=("mean", "size"),
+    )
+    counts = runs.groupby(by, as_index=False).agg(
+        n=("status", "size"), diverged=("status", lambda status: int((status == "diverged").sum()))
+    )
+    return cells.merge(counts, on=by)
+
+
+def seeds_and_draws(runs: pd.DataFrame, noun: str = "data draw") -> str:
+    """How many run seeds of which draws: `30 run seeds of data draw 0`, `20 data draws (0 to 19), 3 run seeds each`."""
+    draws, seeds = sorted(runs["draw"].unique()), runs["seed"].nunique()
+    if len(draws) == 1:
+        return f"{counted(seeds, 'run seed')} of {noun} {draws[0]}"
+    return f"{len(draws)} {noun}s ({_list(draws)}), {'one run seed' if seeds == 1 else f'{seeds} run seeds'} each"
+
+
+def units_named(runs: pd.DataFrame, noun: str = "draw") -> str:
+    """What a spread is over, in a few words: `20 draws`, `30 run seeds`."""
+    draws = runs["draw"].nunique()
+    return f"{draws} {noun}s" if draws > 1 else counted(runs["seed"].nunique(), "run seed")
+
+
+def _list(draws: Sequence[int]) -> str:
+    """Numbers as people write them, a row of neighbours by its ends."""
+    if len(draws) > 2 and draws[-1] - draws[0] == len(draws) - 1:
+        return f"{draws[0]} to {draws[-1]}"
+    return ", ".join(map(str, draws))
+
+
+def best(cells: pd.DataFrame) -> list[object]:
+    """The index entries with the highest mean as printed, ties all of them, among those whose every run finished."""
+    sound = cells.loc[cells["diverged"] == 0, "mean"].dropna().round(3)
+    return sound.index[sound == sound.max()].tolist()

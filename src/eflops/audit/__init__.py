@@ -1,0 +1,1 @@
+"""Whether a results folder holds together: every record, data file, table, figure and verdict."""

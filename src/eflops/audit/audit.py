@@ -1,0 +1,226 @@
+"""The audit of a whole results folder: everything that can be checked without training, without torch."""
+
+import itertools
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import chdir
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, TypeVar
+
+from eflops.audit.data import check_data_files
+from eflops.audit.experiment import Examined, examine
+from eflops.audit.findings import Finding, summary
+from eflops.audit.layout import check_layout
+from eflops.audit.present import check_present
+from eflops.audit.products import check_gathered, check_product
+from eflops.audit.references import check_references
+from eflops.audit.sample import new_seed, sample
+from eflops.audit.scorecard import check_scorecard
+from eflops.audit.study import Code, check_benchmarks, check_data_settings, check_study, check_study_code, check_targets
+from eflops.audit.summary import check_summary
+from eflops.audit.weights import check_weights
+from eflops.config.models import Config
+from eflops.config.products import Product, products
+from eflops.errors import UserError
+from eflops.explain.recompute import FromRecords, from_records, gathered_texts
+from eflops.explain.verdicts import judged_experiments
+from eflops.results import checksums, signature
+from eflops.results.store import RECORDS, Store, opened
+from eflops.results.study import Study, read_study
+
+CRATE_RESULTS = "results"
+# Records whose metrics are computed again from their weights, if no other number is asked for.
+SAMPLE = 5
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is checked: whether figures are drawn again, how many records are computed again (None: all), by which seed.
+
+    configs: config files instead of the recorded study; cores: processes side by side.
+    """
+
+    configs: tuple[Path, ...] = ()
+    pictures: bool = True
+    weights: int | None = SAMPLE
+    seed: int = field(default_factory=new_seed)
+    cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+
+
+@dataclass
+class Report:
+    """What was audited and what was found."""
+
+    folder: Path
+    records: int = 0
+    remade: int = 0
+    computed: str = ""
+    findings: list[Finding] = field(default_factory=list)
+
+    def counted(self, allow_stale: bool) -> list[Finding]:
+        """The findings that make an audit fail."""
+        return [finding for finding in self.findings if not (allow_stale and finding.kind == "stale")]
+
+    def __str__(self) -> str:
+        done = f"{self.folder}: {self.records} records read, {self.remade} tables and figures made again from them"
+        found = summary(self.findings) or "nothing to find fault with"
+        return "\n".join([*map(str, self.findings), f"{done}{self.computed}: {found}."])
+
+
+def audit(folder: Path, options: Options | None = None) -> Report:
+    """Audit a results folder or a published one."""
+    report, options = Report(folder), options or Options()
+    if (folder / RECORDS).exists() or (folder / checksums.NAME).exists():
+        report.findings += [*checksums.check(folder), *signature.check(folder)]
+    try:
+        with opened(folder) as store:
+            _audit_store(store, read_study(store.folder, *options.configs), report, options)
+    except UserError as error:
+        if not report.findings:
+            raise
+        report.findings.append(Finding("damaged", str(folder), f"no more could be checked ({error})"))
+    return report
+
+
+def audit_crate(folder: Path, options: Options | None = None) -> Report:
+    """Audit a crate: all its files, and its results with the resources that it brings along."""
+    damaged = list(checksums.check(folder))
+    if not (folder / CRATE_RESULTS).is_dir():
+        raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
+    with chdir(folder):
+        report = audit(Path(CRATE_RESULTS), options)
+    # The project's own config in a crate need not be the one that the results were made with.
+    own = [finding for finding in report.findings if finding.kind != "stale" or "config.yaml" not in str(finding)]
+    return Report(folder, report.records, report.remade, report.computed, [*damaged, *own])
+
+
+def _audit_store(store: Store, found: Study, report: Report, options: Options) -> None:
+    config, source = found.config, from_records(store, found.config)
+    work = Work(store, config, source, options)
+    examined = _examine_all(work, report)
+    code = sum((each.code for each in examined.values()), Code())
+    checks: dict[str, Callable[[], Iterable[Finding]]] = {
+        "study.json": lambda: [*check_study(store, found), *check_study_code(found, code)],
+        "config.yaml": lambda: [] if options.configs else check_present(store.folder, config),
+        "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
+        "targets.yaml": lambda: check_targets(store),
+        "benchmarks": lambda: check_benchmarks(store, config),
+        "references": lambda: check_references(store, config),
+        "files": lambda: check_layout(store, config),
+        "summary.md": lambda: check_summary(store, config),
+        "gathered": lambda: check_gathered(store, source),
+        "scorecard.json": lambda: _check_scorecard(work, {name for name, each in examined.items() if each.whole}),
+        "weights": lambda: _check_weights(work, examined, report),
+    }
+    for place, check in checks.items():
+        report.findings += guarded(place, check)
+    whole = {name for name, each in examined.items() if each.whole}
+    report.findings += _check_products(work, whole, report)
+
+
+def guarded(place: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """What a check finds; one that stumbles over something unforeseen says so, and the others go on."""
+    found: list[Finding] = []
+    try:
+        found.extend(check())
+    except Exception as error:  # nothing that lies in a results folder may stop the audit
+        found.append(Finding("damaged", place, f"it could not be checked ({type(error).__name__}: {error})"))
+    return found
+
+
+@dataclass(frozen=True)
+class Work:
+    """What processes side by side share."""
+
+    store: Store
+    config: Config
+    source: FromRecords
+    options: Options
+
+
+def _examine_all(work: Work, report: Report) -> dict[str, Examined]:
+    """The records, experiment by experiment; gathered texts of whole ones are kept for what is made from them."""
+    groups: dict[str, list[str]] = {name: [] for name in (*work.config.experiments, *work.config.searches)}
+    for path in work.store.record_paths():
+        groups.setdefault(path.partition("/")[0], []).append(path)
+    largest_first = sorted(((name, paths) for name, paths in groups.items() if paths), key=lambda group: -len(group[1]))
+    examined = {}
+    for (name, _), (each, texts) in zip(largest_first, side_by_side(_examine, largest_first, work), strict=True):
+        examined[name] = each
+        work.source.texts.update(texts)
+    for name in groups:
+        if name in examined:
+            report.records += examined[name].records
+            report.findings += examined[name].findings
+    return examined
+
+
+def _examine(work: Work, group: tuple[str, Sequence[str]]) -> tuple[Examined, dict[str, str]]:
+    name, paths = group
+    each, records = examine(work.store, work.config, name, paths)
+    return each, gathered_texts(work.config, name, records) if each.whole else {}
+
+
+def _check_products(work: Work, whole: set[str], report: Report) -> Iterator[Finding]:
+    """Tables and figures, made again; what lacks records is said."""
+    asked = products(work.config)
+    for product in asked:
+        if lacking := sorted(set(product.experiments) - whole):
+            yield _unmade(product, f"records of {', '.join(lacking)} are missing or damaged")
+    possible = [product for product in asked if set(product.experiments) <= whole]
+    for found, made in side_by_side(_check_product, possible, work):
+        report.remade += made
+        yield from found
+
+
+def _check_product(work: Work, product: Product) -> tuple[list[Finding], bool]:
+    try:
+        return list(check_product(work.store, work.source, product, work.config, work.options.pictures)), True
+    except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
+        return [_unmade(product, f"{type(error).__name__}: {error}")], False
+
+
+def _check_scorecard(work: Work, whole: set[str]) -> Iterable[Finding]:
+    if set(judged_experiments(work.store.folder, work.config)) <= whole:
+        return check_scorecard(work.store, work.source, work.config)
+    return []
+
+
+def _check_weights(work: Work, examined: dict[str, Examined], report: Report) -> Iterator[Finding]:
+    """A sample of the records that hold their weights, computed again."""
+    paths = sorted(path for each in examined.values() for path in each.weighted)
+    chosen = sample(paths, work.options.weights, work.options.seed)
+    if chosen:
+        report.computed = (
+            f", metrics of {len(chosen)} of {len(paths)} records computed again from their weights"
+            f" (--seed {work.options.seed} chooses the same)"
+        )
+    return check_weights(work.store, chosen)
+
+
+def _unmade(product: Product, why: str) -> Finding:
+    return Finding("different", f"{product.kind}s/{product.name}", f"it cannot be made again: {why}")
+
+
+# What a process works on; it is set before the processes start, so that nothing has to be sent to them.
+_work: list[Work] = []
+
+
+def side_by_side(job: Callable[[Work, Item], Found], items: Sequence[Item], work: Work) -> Iterable[Found]:
+    """What a job makes of each item, in their order, in as many processes as the options say."""
+    cores = min(work.options.cores, len(items))
+    if cores <= 1:
+        return [job(work, item) for item in items]
+    _work[:] = [work]
+    with ProcessPoolExecutor(cores, mp_context=get_context("fork")) as pool:
+        return list(pool.map(_apply, itertools.repeat(job), items))
+
+
+def _apply(job: Callable[[Work, Any], Any], item: Any) -> Any:
+    return job(_work[0], item)

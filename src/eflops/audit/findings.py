@@ -1,0 +1,33 @@
+"""What an audit finds: one line per finding."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["damaged", "missing", "unexpected", "different", "stale"]
+MEANINGS: dict[Kind, str] = {
+    "damaged": "not what was written",
+    "missing": "should be there",
+    "unexpected": "nothing accounts for it",
+    "different": "does not follow from the records",
+    "stale": "made by other code than the present",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is not as it should be: of which kind, where, and what."""
+
+    kind: Kind
+    place: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.place}: {self.what}"
+
+
+def summary(findings: Iterable[Finding]) -> str:
+    """How many findings there are of each kind."""
+    counts = Counter(finding.kind for finding in findings)
+    return ", ".join(f"{counts[kind]} {kind} ({meaning})" for kind, meaning in MEANINGS.items() if counts[kind])

@@ -1,0 +1,65 @@
+"""Files that should be there and are not, and files that nothing accounts for."""
+
+from collections.abc import Iterator
+
+from eflops.audit.findings import Finding
+from eflops.audit.records import planned_paths
+from eflops.config.models import Config
+from eflops.config.plan import all_plans, plan_of
+from eflops.config.products import products
+from eflops.data.federation import ARRAYS, MANIFEST
+from eflops.explain.recompute import GATHERED, gathered_files
+from eflops.results import labels
+from eflops.results.store import RUNS, Store
+
+# The folders whose content follows from the config, file by file.
+ACCOUNTED = (RUNS, "data", GATHERED, "tables", "figures")
+
+
+def check_layout(store: Store, config: Config) -> Iterator[Finding]:
+    """Compare the files that are there with those that the config asks for."""
+    present = {path for path in _files(store) if path.split("/")[0] in ACCOUNTED}
+    asked, allowed = asked_files(store, config), allowed_files(config)
+    for path in sorted(asked - present):
+        yield Finding("missing", path, "the config asks for it")
+    for path in sorted(present - asked - allowed):
+        yield Finding("unexpected", path, "the config does not ask for it")
+
+
+def asked_files(store: Store, config: Config) -> set[str]:
+    """What must be there: all products, and the records, data and gathered files of every plan that was run."""
+    asked = {path for product in products(config) for path in product.files}
+    for name in _run_plans(store, config):
+        asked |= {f"{RUNS}/{path}" for path in planned_paths(config, name)}
+        asked |= set(_data_files(config, name, arrays=not store.published))
+    if not store.published:
+        asked |= {path for product in products(config) for path in product.sources if path.startswith(GATHERED)}
+    return asked
+
+
+def allowed_files(config: Config) -> set[str]:
+    """What may be there: the files of plans that no product needs, such as searches."""
+    allowed = set(gathered_files(config))
+    allowed |= {path for product in products(config) for path in product.inputs}
+    for plan in all_plans(config):
+        allowed |= set(_data_files(config, plan.name, arrays=True))
+    return allowed
+
+
+def _run_plans(store: Store, config: Config) -> set[str]:
+    """The experiments that products need, and whatever else has records."""
+    needed = {name for product in products(config) for name in product.experiments}
+    return needed | {plan.name for plan in all_plans(config) if store.has_runs(plan.name)}
+
+
+def _data_files(config: Config, name: str, arrays: bool) -> Iterator[str]:
+    plan = plan_of(config, name)
+    for ratio in plan.ratios:
+        for draw in plan.draws:
+            folder = f"data/{plan.dataset}/{labels.data_label(ratio, draw)}"
+            yield from (f"{folder}/{file}" for file in (MANIFEST, *([ARRAYS] if arrays else [])))
+
+
+def _files(store: Store) -> set[str]:
+    """All files of the results, seen as a results folder."""
+    return {*store.files(), *(f"{RUNS}/{path}" for path in store.record_paths())}

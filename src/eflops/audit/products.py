@@ -1,0 +1,115 @@
+"""Gathered files, tables and figures against the records: made again and compared cell by cell."""
+
+import csv
+import io
+import itertools
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+
+from eflops.analysis.figure import Figure
+from eflops.analysis.source import Source
+from eflops.analysis.table import Table
+from eflops.audit.findings import Finding
+from eflops.config.models import Config
+from eflops.config.products import Product
+from eflops.explain.recompute import FromRecords, remake
+from eflops.files import sha256
+from eflops.results.pictures import picture_hash
+from eflops.results.store import Store
+
+# A published table may have been made on another kind of machine, which may round the last digits otherwise.
+ROUNDING = 1e-9
+SHOWN = 5
+
+
+def check_gathered(store: Store, source: FromRecords) -> Iterator[Finding]:
+    """Gathered files against the same gathered again, of the experiments whose records are whole."""
+    for name, text in source.texts.items():
+        path = store.folder / name
+        if path.exists():
+            yield from compare_csv(name, _text(path), text, exact=True)
+
+
+def check_product(store: Store, source: Source, product: Product, config: Config, pictures: bool) -> Iterator[Finding]:
+    """A table's or figure's files against the same made again."""
+    made = remake(product, source, config)
+    for name in product.files:
+        path = store.folder / name
+        if not path.exists():
+            continue
+        if path.suffix == ".csv":
+            yield from compare_csv(name, _text(path), made.data.to_csv(index=False), exact=not store.published)
+        elif isinstance(made, Table):
+            yield from compare_lines(name, _text(path), made.form(path.suffix))
+        else:
+            yield from _check_picture(name, path, made, pictures)
+    plt.close("all")
+
+
+def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
+    """The cells in which two CSV texts differ; the first few are told one by one."""
+    if stored == expected:
+        return
+    (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)
+    if head != right_head or len(rows) != len(right_rows):
+        what = f"{len(rows)} rows of {', '.join(head)} stand there"
+        yield Finding("different", place, f"{what}, the records give {len(right_rows)} of {', '.join(right_head)}")
+        return
+    found = list(_cells(head, rows, right_rows, exact))
+    for what in found[:SHOWN]:
+        yield Finding("different", place, what)
+    if len(found) > SHOWN:
+        yield Finding("different", place, f"and {len(found) - SHOWN} more cells")
+    if not found and exact:
+        yield Finding("different", place, "its cells are right, but its bytes are not those that were written")
+
+
+def compare_lines(place: str, stored: str, expected: str) -> Iterator[Finding]:
+    """The first line in which two texts differ."""
+    pairs = itertools.zip_longest(stored.split("\n"), expected.split("\n"))
+    for number, (line, right) in enumerate(pairs, 1):
+        if line != right:
+            yield Finding("different", place, f"line {number} is {line!r}, and the records give {right!r}")
+            return
+
+
+def close(cell: Any, expected: Any) -> bool:
+    """Whether two cells are numbers that differ in the rounding of their last digits alone."""
+    try:
+        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
+    except (TypeError, ValueError):
+        return False
+
+
+def _cells(head: list[str], rows: list[list[str]], right_rows: list[list[str]], exact: bool) -> Iterator[str]:
+    for number, (row, right) in enumerate(zip(rows, right_rows, strict=True), 1):
+        for column, (cell, expected) in enumerate(itertools.zip_longest(row, right, fillvalue="")):
+            if cell != expected and (exact or not close(cell, expected)):
+                name = head[column] if column < len(head) else f"column {column + 1}"
+                yield f"row {number} ({', '.join(right[:3])}), {name}: {cell} stands there, the records give {expected}"
+
+
+def _check_picture(name: str, path: Path, made: Figure, redraw: bool) -> Iterator[Finding]:
+    table = path.with_suffix(".csv")
+    drawn_from = picture_hash(path)
+    if table.exists() and drawn_from != sha256(table):
+        yield Finding("different", name, f"it does not say that it was drawn from the numbers in {table.name}")
+    if redraw:
+        with tempfile.TemporaryDirectory(prefix="eflops-") as folder:
+            again = Path(folder) / path.name
+            made.write(again, drawn_from)
+            if again.read_bytes() != path.read_bytes():
+                yield Finding("different", name, "drawn again from the records it has other bytes")
+
+
+def _rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text))) or [[]]
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")

@@ -1,0 +1,100 @@
+"""The study against itself, the records, the data, the paper's numbers and the files beside it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from eflops.analysis.needs import TARGETS
+from eflops.analysis.paper import read_targets
+from eflops.audit.findings import Finding
+from eflops.audit.records import differences
+from eflops.config.former import with_present_names
+from eflops.config.models import Config, data_settings
+from eflops.config.plan import all_plans
+from eflops.config.products import PROJECT
+from eflops.data.federation import read_manifest
+from eflops.errors import UserError
+from eflops.results import benchmarks, checksums, labels, study
+from eflops.results.store import Store
+from eflops.results.study import Study
+
+Code = Counter[tuple[str, str]]
+
+
+def check_study(store: Store, found: Study) -> Iterator[Finding]:
+    """The study's own hash and, where it was published, that of all other files."""
+    stored = found.stored
+    if study.OWN_HASH in stored and stored[study.OWN_HASH] != study.own_hash(stored):
+        yield Finding("damaged", study.NAME, "it does not match its own hash; it was changed after it was written")
+    if study.FILES_HASH in stored:
+        present = checksums.list_hash(checksums.hashes(store.folder), study.NAME)
+        if present != stored[study.FILES_HASH]:
+            what = "the files beside it are not those that were published with it"
+            yield Finding("damaged", study.NAME, what)
+
+
+def code_of(origins: Iterable[Mapping[str, str]]) -> Code:
+    """How many records name each module with each hash."""
+    return Counter(pair for origin in origins for pair in origin.items())
+
+
+def check_study_code(found: Study, code: Code) -> Iterator[Finding]:
+    """Modules of which the study states another hash than the records do."""
+    for (module, digest), count in sorted(code.items()):
+        stated = found.code.get(module)
+        if found.code and stated != digest:
+            what = f"{module} is {stated or 'missing'} there, and {digest} in {count} records"
+            yield Finding("different", study.NAME, what)
+
+
+def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
+    """Data draws that were made with other settings than the study's config says, in what both state."""
+    for plan in all_plans(config):
+        expected = data_settings(config.datasets[plan.dataset])
+        for ratio in plan.ratios:
+            for draw in plan.draws:
+                place = f"data/{plan.dataset}/{labels.data_label(ratio, draw)}"
+                for what in _draw_mistakes(store, place, {**expected, "ratio": ratio, "draw": draw}):
+                    yield Finding("different", place, what)
+
+
+def _draw_mistakes(store: Store, place: str, expected: dict[str, Any]) -> Iterator[str]:
+    try:
+        settings = with_present_names(read_manifest(store.folder / place)["settings"])
+    except UserError:
+        return  # a damaged or missing manifest is found with the data
+    shared = settings.keys() & expected.keys()
+    for key, stated, right in differences({k: settings[k] for k in shared}, {k: expected[k] for k in shared}):
+        yield f"{key} is {stated!r}, and the config says {right!r}"
+
+
+def check_targets(store: Store) -> Iterator[Finding]:
+    """The paper's numbers that the results were judged by, against the project's; it may have got more since."""
+    kept = store.folder / Path(TARGETS).name
+    right = next((path for path in (Path(TARGETS), PROJECT / TARGETS) if path.exists()), None)
+    if not kept.exists() or right is None:
+        return
+    for place, stated, printed in differences(read_targets(kept), read_targets(right)):
+        if stated is not None and printed is not None:
+            yield Finding(
+                "different", kept.name, f"{place} is {stated!r}, and the project's {TARGETS} says {printed!r}"
+            )
+
+
+def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
+    """Times of training jobs that no experiment or search of the study accounts for."""
+    try:
+        measured = benchmarks.read(store.folder)
+        jobs, numbers = list(measured["job"].astype(str)), measured.drop(columns="job").astype(float)
+    except (ValueError, KeyError) as error:
+        yield Finding("damaged", benchmarks.TABLE, f"this is no table of times ({error})")
+        return
+    cells = {
+        f"train/{p.name}/{ratio}/{method}" for p in all_plans(config) for ratio in p.ratios for method in p.methods
+    }
+    for job in jobs:
+        if job.startswith("train/") and job.partition("_seeds")[0] not in cells:
+            yield Finding("unexpected", benchmarks.TABLE, f"{job}: the config has no such cell")
+    for place in numbers.index[(numbers < 0).any(axis=1) | numbers.isna().any(axis=1)]:
+        yield Finding("damaged", benchmarks.TABLE, f"{jobs[place]}: its numbers cannot be times")

@@ -1,0 +1,146 @@
+"""What one entry of the config says about another: names that must exist, settings that a method must have."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from eflops.config import own
+from eflops.config.messages import sentences, shown, unknown
+from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic
+from eflops.config.products import product_mistakes
+from eflops.config.settings import settings_class
+
+
+def mistakes(config: Config) -> Iterator[str]:
+    """Every mistake, a sentence each that starts with its place."""
+    if not config.experiments and not config.searches:
+        yield "experiments: there is none, so there is nothing to do; describe at least one."
+    for name in config.searches.keys() & config.experiments.keys():
+        yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
+    for find in (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes, product_mistakes):
+        yield from find(config)
+
+
+def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], place: str) -> Iterator[str]:
+    """Mistakes in a part of a method's settings; every setting has a default, so a part can be checked alone."""
+    model = settings_class(config.methods[method].method)
+    try:
+        model.model_validate(dict(values))
+    except ValidationError as error:
+        yield from sentences(error, values, model, place)
+
+
+def _dataset_mistakes(config: Config) -> Iterator[str]:
+    for name, entry in config.datasets.items():
+        place = f"datasets.{name}"
+        if entry.settings_like and entry.settings_like not in config.datasets:
+            yield unknown(f"{place}.settings_like", entry.settings_like, config.datasets)
+        if isinstance(entry, Synthetic) and entry.density * entry.features < 1 - 1e-9:
+            right = f"with {entry.features} features it should be at least {1 / entry.features:.3g}"
+            yield f"{place}.density: {entry.density} is wrong; {right}, so that one weight is kept."
+        if isinstance(entry, Expression):
+            for one, other in (("clients_by", "clients"), ("test_rows", "test_share"), ("genes_per_class", "density")):
+                # What a study has written down says its defaults too.
+                given = getattr(entry, other) != type(entry).model_fields[other].default
+                if getattr(entry, one) is not None and given:
+                    yield f"{place}.{other}: {one} is given as well; keep one of the two."
+        if ":" in entry.kind:
+            yield from own.name_mistakes(entry.kind, f"{place}.kind")
+
+
+def _method_mistakes(config: Config) -> Iterator[str]:
+    for name, entry in config.methods.items():
+        place = f"methods.{name}"
+        if ":" in entry.method:
+            found = [*own.name_mistakes(entry.method, f"{place}.method")]
+            found = found or [*own.option_mistakes(entry.method, entry.options, f"{place}.options")]
+        else:
+            found = [*own.built_in_mistakes(entry.method, f"{place}.method")]
+            if not found and entry.options:
+                right = "only a method of one's own has options; what a built-in one has stands under settings"
+                found = [f"{place}.options: {shown(entry.options)} is wrong; {right}."]
+        if found:
+            yield from found
+            continue
+        yield from _settings_mistakes(config, name, entry.settings, f"{place}.settings")
+        known = [*config.datasets, *chosen_entries(config)]
+        for dataset, values in entry.per_dataset.items():
+            if dataset not in known:
+                yield unknown(f"{place}.per_dataset", dataset, known)
+            yield from _settings_mistakes(config, name, values, f"{place}.per_dataset.{dataset}")
+
+
+def _names_mistakes(config: Config, entry: Experiment | Search, place: str) -> Iterator[str]:
+    """Mistakes in the data set, the methods and the ratios that an experiment or search names."""
+    if entry.dataset not in config.datasets:
+        yield unknown(f"{place}.dataset", entry.dataset, config.datasets)
+        return
+    for method in entry.methods:
+        if method not in config.methods:
+            yield unknown(f"{place}.methods", method, config.methods)
+    sized = isinstance(config.datasets[entry.dataset], Synthetic)
+    if sized and not entry.ratios:
+        yield f"{place}.ratios: missing; synthetic data needs at least one N/d, such as [0.64]."
+    if not sized and entry.ratios:
+        yield f"{place}.ratios: {entry.ratios} is wrong; {entry.dataset} has a fixed size, so leave this key out."
+
+
+def _known_methods(config: Config, entry: Experiment | Search) -> list[str]:
+    return [method for method in entry.methods if method in config.methods]
+
+
+def _experiment_mistakes(config: Config) -> Iterator[str]:
+    for name, entry in config.experiments.items():
+        place = f"experiments.{name}"
+        yield from _names_mistakes(config, entry, place)
+        if entry.settings_of and entry.settings_of not in (entries := chosen_entries(config)):
+            yield unknown(f"{place}.settings_of", entry.settings_of, entries)
+        if entry.vary and entry.cases:
+            yield f"{place}: vary and cases cannot both be given; keep one of them."
+        for method in _known_methods(config, entry):
+            yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            for key, values in entry.vary.items():
+                for value in values:
+                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.vary")
+            for case, settings in entry.cases.items():
+                yield from _settings_mistakes(config, method, settings, f"{place}.cases.{case}")
+
+
+def _search_mistakes(config: Config) -> Iterator[str]:
+    searched: dict[str, str] = {}
+    for name, entry in config.searches.items():
+        place = f"searches.{name}"
+        yield from _names_mistakes(config, entry, place)
+        first = searched.setdefault(entry.entry, name)
+        if first != name:
+            yield f"{place}.chooses: searches.{first} chooses {entry.entry} already; give one another name."
+        for method in set(entry.admit.sent) - set(entry.methods):
+            yield unknown(f"{place}.admit.sent", method, entry.methods)
+        for method in set(entry.method_ranges) - set(entry.methods):
+            yield unknown(f"{place}.method_ranges", method, entry.methods)
+        for method in _known_methods(config, entry):
+            yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
+            for key, values in ranges.items():
+                yield from _range_mistakes(config, method, key, values, f"{place}.ranges")
+        for other, experiment in config.experiments.items():
+            if experiment.dataset == entry.dataset and set(experiment.draws) & set(entry.draws):
+                shared = sorted(set(experiment.draws) & set(entry.draws))
+                right = "a search needs draws of its own"
+                yield f"{place}.draws: {shared} are also evaluated by experiments.{other}; {right}."
+
+
+def chosen_entries(config: Config) -> list[str]:
+    """The entries of chosen settings that the searches write."""
+    return [name for search in config.searches.values() for name in search.entries]
+
+
+def _range_mistakes(config: Config, method: str, key: str, values: Range, place: str) -> Iterator[str]:
+    ends = [values.low, values.high] if isinstance(values, Interval) else values
+    for value in ends:
+        yield from _settings_mistakes(config, method, {key: value}, place)
+    if isinstance(values, Interval) and values.low > values.high:
+        yield f"{place}.{key}: low is {values.low} and high is {values.high}; low should not be above high."
+    if isinstance(values, Interval) and values.log and values.low <= 0:
+        yield f"{place}.{key}.low: {values.low} is wrong; with 'log: true' it should be greater than 0."

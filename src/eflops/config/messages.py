@@ -1,0 +1,90 @@
+"""Turning validation errors into sentences: where, what stands there, and what would be right."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from eflops.config.former import FORMER
+from eflops.config.models import KINDS, Config, Experiment, Interval, Method, OwnData, Search
+from eflops.errors import UserError
+
+LONGEST = 80
+
+
+class ConfigError(UserError):
+    """One or more mistakes in the config, a sentence each."""
+
+    def __init__(self, mistakes: Iterable[str]) -> None:
+        self.mistakes = list(mistakes)
+        super().__init__("\n".join(self.mistakes))
+
+
+def sentences(error: ValidationError, raw: Any, model: type[BaseModel] | None = None, prefix: str = "") -> list[str]:
+    """One sentence for each place of a validation error; a value that fits no branch of a union is one mistake."""
+    found: dict[str, str] = {}
+    # Of the branches of a union the one that says more than "another type" explains best.
+    for detail in sorted(error.errors(), key=lambda detail: detail["type"].endswith("_type")):
+        path = _path(detail["loc"], raw, detail["type"])
+        place = ".".join(filter(None, [prefix, *map(str, path)])) or "the config"
+        found.setdefault(place, _sentence(place, detail, path, raw, model))
+    return list(found.values())
+
+
+def unknown(place: str, key: str, known: Iterable[str]) -> str:
+    """The sentence for a name that is not known, with the nearest one that is."""
+    names = sorted(map(str, known))
+    if FORMER.get(key) in names:
+        return f"{place}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
+    near = difflib.get_close_matches(key, names, n=1, cutoff=0.0)
+    hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "nothing may stand here"
+    return f"{place}: '{key}' is not known; {hint}."
+
+
+def _sentence(place: str, detail: Any, path: list[Any], raw: Any, model: type[BaseModel] | None) -> str:
+    kind, value = detail["type"], detail["input"]
+    if kind == "extra_forbidden":
+        return unknown(place, str(path[-1]), (model or _model_at(path[:-1], raw)).model_fields)
+    if kind == "missing":
+        return f"{place}: missing; this key is required."
+    if kind.startswith("union_tag"):
+        stated = value.get("kind") if isinstance(value, Mapping) else value
+        known = ", ".join(kind for kind in KINDS if kind != "own")
+        return f"{place}.kind: {shown(stated)} is not a data set; it should be {known} or 'module:function'."
+    reason = detail["msg"].removesuffix(".").replace("Input should", "it should").replace("String should", "it should")
+    return f"{place}: {shown(value)} is wrong; {reason[0].lower()}{reason[1:]}."
+
+
+def shown(value: Any) -> str:
+    """A value as a sentence shows it: whole if it is short."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def _path(location: tuple[Any, ...], raw: Any, kind: str) -> list[Any]:
+    """The keys of a location, without the branch names that pydantic puts between them."""
+    path: list[Any] = []
+    current = raw
+    for position, part in enumerate(location):
+        last = position == len(location) - 1
+        if (isinstance(current, Mapping) and part in current) or (
+            isinstance(current, list) and isinstance(part, int) and part < len(current)
+        ):
+            current = current[part]
+        elif not (last and kind == "missing"):
+            continue
+        path.append(part)
+    return path
+
+
+def _model_at(path: list[Any], raw: Any) -> type[BaseModel]:
+    """The model that checks the mapping at `path`."""
+    if len(path) < 2:
+        return Config
+    if path[0] == "datasets":
+        return KINDS.get(str(raw["datasets"][path[1]].get("kind")), OwnData)
+    if len(path) > 2:
+        return Interval
+    models: dict[str, type[BaseModel]] = {"methods": Method, "experiments": Experiment, "searches": Search}
+    return models[path[0]]

@@ -1,0 +1,106 @@
+"""docs/config.md, written from the models: python -m eflops.config.page > docs/config.md"""
+
+import types
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Lt, MinLen
+from pydantic.fields import FieldInfo
+
+from eflops.config.models import KINDS, Admission, Config, Dataset, Experiment, Interval, Method, Search
+from eflops.config.settings import GatedSettings, Strict, TrainingSettings
+
+HEAD = """# The config file
+
+`config.yaml` is the paper as data. A file given with `--configfile` is laid over it, mapping by mapping; a list
+replaces a list. `eflops check FILE ...` says every mistake in a sentence. [choices.md](choices.md) says why the values
+are as they are. This page is written from the models that check the file (`src/eflops/config/models.py`,
+`settings.py`).
+"""
+SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
+    ("The whole file", Config, Strict),
+    ("`datasets.<name>`: every data set", Dataset, Strict),
+    *((f"`datasets.<name>` with `kind: {kind}`", model, Dataset) for kind, model in KINDS.items() if kind != "own"),
+    ("`datasets.<name>` of one's own", KINDS["own"], Dataset),
+    ("`methods.<name>`", Method, Strict),
+    ("`settings` of every method", TrainingSettings, Strict),
+    ("`settings` of methods with gates", GatedSettings, TrainingSettings),
+    ("`experiments.<name>`", Experiment, Strict),
+    ("`searches.<name>`", Search, Strict),
+    ("`searches.<name>.admit`", Admission, Strict),
+    ("`searches.<name>.ranges.<setting>`", Interval, Strict),
+)
+# A limit from here on guards against slips of the pen and is not worth a reader's time.
+LARGE = 10**9
+SIGNS = {Ge: (">=", "ge"), Gt: (">", "gt"), Le: ("<=", "le"), Lt: ("<", "lt")}
+
+
+def page() -> str:
+    """The whole page."""
+    return "\n".join([HEAD, *(part for section in SECTIONS for part in _section(*section))])
+
+
+def _section(title: str, model: type[Strict], base: type[Strict]) -> Iterator[str]:
+    said = (model.__doc__ or "").strip().partition("\n")[0]
+    yield f"## {title}\n\n{said}\n"
+    yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
+    for name, field in model.model_fields.items():
+        if name not in base.model_fields:
+            cells = (f"`{name}`", _type(_whole(field)), _default(field), field.description or "")
+            yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    yield ""
+
+
+def _whole(field: FieldInfo) -> Any:
+    """The field's type with what pydantic took off it."""
+    return Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    words = {None: "null", True: "true", False: "false", "": "empty"}
+    value = field.default
+    return words[value] if value is None or isinstance(value, bool) or value == "" else str(value)
+
+
+def _type(kind: Any) -> str:
+    """A type in words that a person who writes YAML knows."""
+    if get_origin(kind) is Annotated:
+        inner, *marks = get_args(kind)
+        limits = [limit for mark in marks for limit in _limits(mark)]
+        return " ".join([_type(inner), ", ".join(limits)]).strip()
+    if get_origin(kind) is Literal:
+        return " or ".join(f"`{value}`" for value in get_args(kind))
+    if get_origin(kind) in (Union, types.UnionType):
+        return _union(get_args(kind))
+    if get_origin(kind) is list:
+        return f"list of: {_type(get_args(kind)[0])}"
+    if get_origin(kind) is dict:
+        return f"mapping of names to: {_type(get_args(kind)[1])}"
+    names = {int: "whole number", float: "number", bool: "true or false", str: "text", types.NoneType: "null"}
+    return names.get(kind) or kind.__name__.lower()
+
+
+def _union(kinds: tuple[Any, ...]) -> str:
+    """Alternatives; data sets and plain values have a name of their own."""
+    if {bool, int, float, str} <= set(kinds):
+        return "value"
+    if all(get_origin(kind) is Annotated and isinstance(get_args(kind)[0], type) for kind in kinds):
+        return "data set"
+    return " or ".join(map(_type, kinds))
+
+
+def _limits(mark: Any) -> Iterator[str]:
+    for limit in getattr(mark, "metadata", [mark]):
+        if type(limit) in SIGNS:
+            sign, name = SIGNS[type(limit)]
+            value = getattr(limit, name)
+            if value < LARGE:
+                yield f"{sign} {value}"
+        elif isinstance(limit, MinLen):
+            yield "(not empty)"
+
+
+if __name__ == "__main__":
+    print(page(), end="")

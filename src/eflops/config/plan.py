@@ -1,0 +1,147 @@
+"""From experiments to jobs: which cells there are, which runs each trains, and where their records lie."""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eflops.config.former import FORMER
+from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, entry_of
+from eflops.config.settings import PER_RUN, TrainingSettings, as_typed, settings_class
+from eflops.results.labels import BASE, WHOLE, Run, ratio_label
+from eflops.rng import numpy_generator
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment or search, unfolded: the same runs for each of its ratios and methods."""
+
+    name: str
+    dataset: str
+    methods: tuple[str, ...]
+    ratios: tuple[str, ...]
+    draws: tuple[int, ...]
+    seeds: tuple[int, ...]
+    variants: tuple[str, ...]
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run of one cell."""
+        return [Run(*parts) for parts in itertools.product(self.variants, self.draws, self.seeds)]
+
+    def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
+        if seeds is None or seeds >= len(self.seeds):
+            yield "", self.seeds
+            return
+        for start in range(0, len(self.seeds), seeds):
+            part = self.seeds[start : start + seeds]
+            yield f"_seeds{part[0]}to{part[-1]}", part
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan as JSON values."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+
+
+def plan_of(config: Config, name: str) -> Plan:
+    """The plan of an experiment or a search."""
+    entry = entry_of(config, name)
+    return Plan(
+        name=name,
+        dataset=entry.dataset,
+        methods=tuple(entry.methods),
+        ratios=tuple(map(ratio_label, entry.ratios)) or (WHOLE,),
+        draws=tuple(entry.draws),
+        seeds=tuple(range(entry.first_seed, entry.first_seed + entry.seeds)),
+        variants=tuple(_changes(entry, entry.methods[0])),
+    )
+
+
+def resolve(config: Config, method: str, entry: Experiment | Search, change: Mapping[str, Any]) -> TrainingSettings:
+    """The settings of a method: its own, those chosen for the data set, those of the entry, then a variant's."""
+    chosen = config.methods[method]
+    places = [config.datasets[entry.dataset].settings_like or entry.dataset]
+    if isinstance(entry, Experiment) and entry.settings_of:
+        places.append(entry.settings_of)
+    parts = [chosen.settings, *(chosen.per_dataset.get(place, {}) for place in places), entry.settings, change]
+    values = {key: value for part in parts for key, value in part.items()}
+    return settings_class(chosen.method).model_validate(values)
+
+
+def variants_of(config: Config, name: str, method: str) -> dict[str, TrainingSettings]:
+    """The settings of every variant of a method in an experiment or search."""
+    entry = entry_of(config, name)
+    return {label: resolve(config, method, entry, change) for label, change in _changes(entry, method).items()}
+
+
+def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, Any]:
+    """All that a cell's training depends on besides data and code: its slice of the config, as JSON values."""
+    entry = entry_of(config, name)
+    chosen = config.methods[method]
+    dataset = config.datasets[entry.dataset]
+    per_class = dataset.genes_per_class if isinstance(dataset, Expression) else None
+    return {
+        "experiment": name,
+        "dataset": entry.dataset,
+        "model": dataset.model,
+        "density": dataset.density,
+        **({"genes_per_class": per_class} if per_class else {}),
+        "client_fraction": dataset.client_fraction,
+        "ratio": ratio,
+        "name": method,
+        "method": chosen.method,
+        "options": dict(chosen.options),
+        "pooled": chosen.pooled,
+        "engine": config.engine,
+        "evaluate_every": entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
+        "variants": {label: as_typed(settings) for label, settings in variants_of(config, name, method).items()},
+    }
+
+
+def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
+    """The change of settings behind each variant's label."""
+    if isinstance(entry, Search):
+        ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
+        return {f"trial{trial:02d}": _draw(ranges, trial, entry.group) for trial in range(entry.trials)}
+    if entry.cases:
+        return {label: dict(change) for label, change in entry.cases.items()}
+    grid = [dict(zip(entry.vary, values, strict=True)) for values in itertools.product(*entry.vary.values())]
+    return {_label(change): change for change in grid}
+
+
+def _label(change: dict[str, Any]) -> str:
+    """The variant's folder. Keys are sorted, so that a config in another order means the same records.
+
+    From z to a, because the folders of published results are named so.
+    """
+    return ",".join(f"{key}={change[key]}" for key in sorted(change, reverse=True)) or BASE
+
+
+def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
+    """The settings of one trial of a random search; each setting has a stream of its own.
+
+    What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
+    """
+    return {key: _draw_one(values, key, trial if key in PER_RUN else trial // group) for key, values in ranges.items()}
+
+
+# A setting that was renamed keeps its stream, so that the trials of earlier searches come out again.
+STREAMS = {present: former for former, present in FORMER.items()}
+
+
+def _draw_one(values: Range, key: str, trial: int) -> Any:
+    generator = numpy_generator(trial, f"search/{STREAMS.get(key, key)}")
+    if not isinstance(values, Interval):
+        return values[int(generator.integers(len(values)))]
+    if values.log:
+        value = math.exp(generator.uniform(math.log(values.low), math.log(values.high)))
+    else:
+        value = generator.uniform(values.low, values.high)
+    return float(f"{value:.3g}")
+
+
+def all_plans(config: Config) -> Iterator[Plan]:
+    """The plans of all experiments and searches."""
+    for name in (*config.experiments, *config.searches):
+        yield plan_of(config, name)

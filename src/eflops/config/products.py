@@ -1,0 +1,206 @@
+"""Which tables and figures there are, and what each is made from.
+
+config/products.yaml holds those that come with the project. `products` of a config adds more, changes some keys of one,
+or leaves one out (null). An experiment that no product of the project shows has a table, paired tests and a figure of
+the general kind.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import Field, ValidationError
+
+from eflops.config.messages import sentences, unknown
+from eflops.config.models import Config, Expression, Name
+from eflops.config.own import name_mistakes
+from eflops.config.settings import Strict
+from eflops.files import PROJECT, locate
+
+FILE = PROJECT / "config" / "products.yaml"
+# Where the trials of searches are kept; a search that was never made has none.
+SEARCHES = "resources/search"
+FORMATS = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
+
+
+class Product(Strict):
+    """A table or figure."""
+
+    name: Name
+    kind: Literal["table", "figure"]
+    make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
+    title: str = Field(description="what it shows")
+    paper: str = Field("", description="what the paper calls it, such as Table 1")
+    category: str = Field("Own", description="its chapter in the report")
+    experiments: list[Name] = Field([], description="whose gathered runs and curves it reads")
+    inputs: list[str] = Field([], description="further files that it reads, below the results folder")
+    resources: list[str] = Field([], description="files of the project that it reads")
+    parameters: dict[str, Any] = Field({}, description="keyword arguments of the function")
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files it is written to, below the results folder."""
+        return tuple(f"{self.kind}s/{self.name}.{suffix}" for suffix in FORMATS[self.kind])
+
+    @property
+    def csv(self) -> str:
+        """The file of its plain numbers."""
+        return f"{self.kind}s/{self.name}.csv"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The files it is read from, below the results folder."""
+        gathered = [f"gathered/{name}.{suffix}" for name in self.experiments for suffix in ("csv", "curves.csv")]
+        return (*gathered, *self.inputs)
+
+    @property
+    def module(self) -> str:
+        """The module that makes it."""
+        return self.make.partition(":")[0]
+
+    @property
+    def caption(self) -> str:
+        """Its title, with the paper's name for it in front."""
+        return f"{self.paper}: {self.title}" if self.paper else self.title
+
+
+def products(config: Config) -> list[Product]:
+    """The products whose experiments the config has, of searches only what was made."""
+    entries = [entry for entry in _entries(config).values() if _has_experiments(entry, config)]
+    return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry))]
+
+
+def target_of(config: Config, product: Product) -> str:
+    """The target that makes a product: that of its experiments, of which one apart from `all` decides."""
+    apart = [config.experiments[name].target for name in product.experiments]
+    return next((target for target in apart if target != "all"), "all")
+
+
+def misspelt(asked: str, results: str, known: Iterable[Product]) -> str:
+    """What is wrong with a file of tables or figures that nothing makes, in a sentence; empty for all other words."""
+    folder, _, _ = asked.rpartition("/")
+    if folder not in (f"{results}/tables", f"{results}/figures"):
+        return ""
+    files = sorted(f"{results}/{path}" for product in known for path in product.files)
+    if asked in files:
+        return ""
+    near = difflib.get_close_matches(asked, files, n=1, cutoff=0.0)
+    return f"{asked}: nothing makes this file{f'; did you mean {near[0]}?' if near else '.'}"
+
+
+def product_job(config: Config, product: Product) -> dict[str, Any]:
+    """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
+    entry = product.model_dump(mode="json", exclude={"paper", "category"})
+    searches = [name for name, search in config.searches.items() if _trials(search.entry) in product.resources]
+    return {**entry, **shown_methods(config, product.experiments, searches)}
+
+
+def shown_methods(config: Config, experiments: list[str], searches: Iterable[str] = ()) -> dict[str, Any]:
+    """The methods of some experiments in the config's order: how each is called, and which train on pooled data.
+
+    searches: those whose methods count too.
+    """
+    shown = {method for name in experiments for method in config.experiments[name].methods}
+    shown |= {method for name in searches for method in config.searches[name].methods}
+    methods = {name: entry for name, entry in config.methods.items() if name in shown}
+    return {
+        "labels": {name: entry.label for name, entry in methods.items()},
+        "pooled": [name for name, entry in methods.items() if entry.pooled],
+    }
+
+
+def product_mistakes(config: Config) -> Iterator[str]:
+    """What is wrong with the products that a config adds or changes, in sentences."""
+    known = _project_entries() | _general_entries(config)
+    for name in set(_project_entries()) & set(_general_entries(config)):
+        yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
+    for name, change in config.products.items():
+        place = f"products.{name}"
+        if change is None:
+            if name not in known:
+                yield unknown(place, name, known)
+            continue
+        entry = known.get(name, {}) | {"name": name} | change
+        try:
+            product = Product.model_validate(entry)
+        except ValidationError as error:
+            yield from sentences(error, entry, Product, place)
+            continue
+        if "make" in change:
+            yield from name_mistakes(product.make, f"{place}.make")
+        for experiment in product.experiments:
+            if experiment not in config.experiments and "experiments" in change:
+                yield unknown(f"{place}.experiments", experiment, config.experiments)
+
+
+def _entries(config: Config) -> dict[str, dict[str, Any]]:
+    """All entries by name, changes of the config laid over those of the project and the general ones."""
+    entries = _project_entries() | _general_entries(config)
+    for name, change in config.products.items():
+        if change is None:
+            del entries[name]
+        else:
+            entries[name] = entries.get(name, {}) | {"name": name} | change
+    return entries
+
+
+def _has_experiments(entry: Mapping[str, Any], config: Config) -> bool:
+    return set(entry.get("experiments", ())) <= set(config.experiments)
+
+
+def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+    """An entry with the trials that were kept, of those that it names; None where it names some and none were."""
+    named = entry.get("resources", [])
+    kept = [path for path in named if not path.startswith(SEARCHES) or locate(path)]
+    return {**entry, "resources": kept} if kept or not named else None
+
+
+def _trials(entry: str) -> str:
+    return f"{SEARCHES}/{entry}.csv"
+
+
+@cache
+def _project_entries() -> dict[str, dict[str, Any]]:
+    fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
+    raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
+    return {name: {"name": name} | entry for name, entry in raw.items()}
+
+
+def _general_entries(config: Config) -> dict[str, dict[str, Any]]:
+    """A table, paired tests and a figure for each experiment that the project's own products do not show.
+
+    On expression data the selected genes and their stability are shown too.
+    """
+    own = [entry["experiments"] for entry in _project_entries().values() if "experiments" in entry]
+    shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
+    entries = {}
+    for name, experiment in config.experiments.items():
+        if name in shown:
+            continue
+        parts: list[tuple[str, str, str, str, list[str]]] = [
+            (name, "table", "eflops.analysis.tables.general:summary", "metrics by method", []),
+            (f"{name}_tests", "table", "eflops.analysis.tables.general:tests", "paired tests", []),
+            (f"fig_{name}", "figure", "eflops.analysis.figures.general:make", "metrics by method", []),
+        ]
+        if isinstance(config.datasets.get(experiment.dataset), Expression):
+            data = f"data/{experiment.dataset}"
+            chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
+            classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
+            tables = "eflops.analysis.tables"
+            parts += [
+                (f"{name}_genes", "table", f"{tables}.selected_genes:make", "selected genes", [*chosen, classes]),
+                (f"{name}_stability", "table", f"{tables}.selection_stability:make", "stability of the genes", chosen),
+            ]
+        for product, kind, make, title, inputs in parts:
+            entries[product] = {
+                "name": product,
+                "kind": kind,
+                "make": make,
+                "title": f"{name}: {title}",
+                "category": "Own experiments",
+                "experiments": [name],
+                "inputs": inputs,
+            }
+    return entries

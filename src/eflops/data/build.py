@@ -1,0 +1,51 @@
+"""Making a data set: each kind is one module beside this one with a function `build`, found by its name.
+
+A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
+"""
+
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, cast
+
+from eflops.data.federation import Federation, save
+from eflops.errors import UserError
+from eflops.results.labels import ratio_value
+
+Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
+
+
+def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+    """Make the federation that `settings` describe.
+
+    ratio: training rows per feature N/d, for kinds that can make any number of rows.
+    seed: the data draw, or the split where the rows are given.
+    raw: the folder of downloaded files, for kinds that have one.
+    """
+    return builder(settings["kind"])(settings, ratio, seed, raw)
+
+
+def make(settings: str, manifest: str) -> None:
+    """Make the data draw that `settings`, as JSON, describe with its ratio and draw, and write it beside `manifest`."""
+    told = json.loads(settings)
+    raw = Path("resources") / told["source"] if told.get("source") else None
+    own = {name: value for name, value in told.items() if name not in ("ratio", "draw")}
+    save(build(own, ratio_value(told["ratio"]), told["draw"], raw), Path(manifest).parent, told)
+
+
+def builder(kind: str) -> Builder:
+    """The function that builds data of this kind: `eflops.data.<kind>.build` or one at "module:function"."""
+    module_name, _, function_name = kind.partition(":")
+    if not function_name:
+        module_name, function_name = f"eflops.data.{kind}", "build"
+        if not kind.isidentifier() or find_spec(module_name) is None:
+            raise UserError(f"there is no data set {kind!r}: make src/eflops/data/{kind}.py or write module:function")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise UserError(f"the data set {kind!r} needs the missing module {error.name!r}") from None
+    if not hasattr(module, function_name):
+        raise UserError(f"the data set {kind!r} is missing: {module_name} has no function {function_name!r}")
+    return cast(Builder, getattr(module, function_name))

@@ -1,0 +1,113 @@
+"""From measured values to features: cutting, the filter of genes, logarithms, and standardising.
+
+The filter does not see the classes. Means and deviations that are taken over samples are taken over the training
+samples alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from eflops.errors import UserError
+
+LN2 = 0.6931471805599453
+TERMS = 13
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How values [samples, genes] become features.
+
+    way       whole: one mean and deviation for everything; per_array: each sample by its own; per_gene: each gene so
+    centre,   mean and deviation of the training samples: [1, 1] or [1, genes]; None per array, where every sample has
+    spread    its own, so that nobody needs another's values
+    """
+
+    way: str
+    log: bool = False
+    floor: float | None = None
+    ceiling: float | None = None
+    centre: np.ndarray | None = None
+    spread: np.ndarray | None = None
+
+    def apply(self, values: np.ndarray) -> np.ndarray:
+        """The features [samples, genes] float32 of measured values; a gene that did not vary in training becomes 0."""
+        prepared = self.prepare(values)
+        if self.way == "per_array":
+            centre, spread = _moments(prepared, axis=1)
+        elif self.centre is None or self.spread is None:
+            raise UserError(f"the scaling {self.way} needs the mean and deviation of the training samples.")
+        else:
+            centre, spread = self.centre, self.spread
+        scaled = np.where(spread > 0, (prepared - centre) / np.where(spread > 0, spread, 1.0), 0.0)
+        return np.asarray(scaled, dtype=np.float32)
+
+    def prepare(self, values: np.ndarray) -> np.ndarray:
+        """The values cut to floor and ceiling, and their logarithms where asked for."""
+        cut = clipped(values, self.floor, self.ceiling)
+        if not self.log:
+            return cut
+        if cut.min() <= 0:
+            raise UserError("`log: true` needs values above 0: give a floor, such as `floor: 1`, or leave `log` out.")
+        return logarithm(cut)
+
+    def fitted(self, values: np.ndarray) -> "Scaling":
+        """This scaling with mean and deviation of the training samples' values."""
+        if self.way == "per_array":
+            return self
+        centre, spread = _moments(self.prepare(values), axis=None if self.way == "whole" else 0)
+        return replace(self, centre=centre, spread=spread)
+
+
+def scaling_of(settings: Mapping[str, Any]) -> Scaling:
+    """The scaling that a data set's entry asks for, not yet fitted."""
+    return Scaling(settings["scaling"], settings["log"], settings["floor"], settings["ceiling"])
+
+
+def clipped(values: np.ndarray, floor: float | None, ceiling: float | None) -> np.ndarray:
+    """Values held between two ends, either of which may be open."""
+    if floor is None and ceiling is None:
+        return values
+    return np.clip(values, floor, ceiling)
+
+
+def varying(values: np.ndarray, min_fold: float | None, min_range: float | None) -> np.ndarray:
+    """Which genes pass the filter: [genes] bool; values: [samples, genes], already cut.
+
+    min_fold: the largest value is more than so many times the smallest; min_range: it is more than so much above it.
+    """
+    high, low = values.max(axis=0), values.min(axis=0)
+    keep = np.ones(values.shape[1], dtype=bool)
+    if min_fold is not None:
+        if low.min() <= 0:
+            raise UserError("`min_fold` needs values above 0: give a floor, such as `floor: 1`, or use `min_range`.")
+        keep &= high / low > min_fold
+    if min_range is not None:
+        keep &= high - low > min_range
+    return keep
+
+
+def logarithm(values: np.ndarray) -> np.ndarray:
+    """The natural logarithm of positive values, of single additions and products in a fixed order.
+
+    numpy's own differs from processor to processor in the last bit, and the data's hash must not. With
+    x = 2^k m, m between 1/sqrt 2 and sqrt 2, and s = (m - 1) / (m + 1): ln x = k ln 2 + 2 (s + s^3/3 + s^5/5 + ...).
+    """
+    mantissa, exponent = np.frexp(values)
+    small = mantissa < 0.7071067811865476
+    mantissa, exponent = np.where(small, 2 * mantissa, mantissa), exponent - small
+    s = (mantissa - 1) / (mantissa + 1)
+    square = s * s
+    total = np.zeros_like(s)
+    for power in range(2 * TERMS - 1, 0, -2):
+        total = total * square + 1 / power
+    return exponent * LN2 + 2 * s * total
+
+
+def _moments(values: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation; where all values are one, the deviation is 0 and not what rounding leaves of it."""
+    constant = values.max(axis=axis, keepdims=True) == values.min(axis=axis, keepdims=True)
+    spread = np.where(constant, 0.0, values.std(axis=axis, keepdims=True))
+    return values.mean(axis=axis, keepdims=True), spread

@@ -1,0 +1,114 @@
+"""Addresses of numbers: a table's cell by row and column, a figure's point by series and x, a scorecard's line.
+
+Tables and figures keep their plain numbers in a CSV file whose first columns are its keys. A word of an address names a
+row by the value of any key ("0.64", "eflops", also "E-FLoPS"), or says which key it means ("ratio=0.64").
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.source import IDENTITY
+from eflops.errors import UserError
+
+NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
+FAVOURED = ("mean", "frequency", "difference", "median")
+
+
+@dataclass(frozen=True)
+class Address:
+    """What the user named: the file, the words that choose a row, and a column or method."""
+
+    file: Path
+    words: tuple[str, ...] = ()
+    column: str | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a product: the keys of its row, its column and what stands there."""
+
+    keys: dict[str, Any]
+    column: str
+    value: Any
+    row: int
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that lead a command to this cell."""
+        keys = [("--row", f"{name}={value}") for name, value in self.keys.items() if not pd.isna(value)]
+        return (*(word for pair in keys for word in pair), "--column", self.column)
+
+    def __str__(self) -> str:
+        told = [f"{name} {value}" for name, value in self.keys.items() if not pd.isna(value)]
+        return ", ".join([*told, self.column])
+
+
+def key_columns(frame: pd.DataFrame) -> list[str]:
+    """The fewest first columns that tell all rows apart, and whatever else names runs though all rows share it."""
+    columns = list(frame.columns)
+    enough = (width for width in range(1, len(columns)) if not frame.duplicated(columns[:width]).any())
+    width = next(enough, len(columns) - 1)
+    return [column for place, column in enumerate(columns) if place < width or names_runs(column)]
+
+
+def names_runs(column: str) -> bool:
+    """Whether a column says which runs a row is about."""
+    return column in NAMES or column.startswith("set_")
+
+
+def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> Cell:
+    """The one cell that an address names; a UserError says what is missing or too much."""
+    keys = key_columns(frame)
+    values = [column for column in frame.columns if column not in keys]
+    named = address.column in values
+    words = [*address.words, *([address.column] if address.column and not named else [])]
+    rows = frame
+    for word in words:
+        fitting = rows[_fits(rows, word, keys, labels)]
+        if fitting.empty:
+            raise UserError(f"{address.file}: no row fits '{word}'; there are {_choices(rows, keys)}.")
+        rows = fitting
+    if len(rows) > 1:
+        raise UserError(f"{address.file}: {len(rows)} rows fit; say which {_choices(rows, keys)}.")
+    row = rows.iloc[0]
+    column = address.column if address.column and named else _favoured(row, values, address.file)
+    return Cell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
+
+
+def same(value: Any, word: str) -> bool:
+    """Whether a cell holds what a word says, numbers compared as numbers."""
+    try:
+        return abs(float(value) - float(word)) < 1e-9
+    except (TypeError, ValueError):
+        return str(value).casefold() == word.casefold()
+
+
+def _favoured(row: pd.Series, values: Iterable[str], file: Path) -> str:
+    """The column that a row is mostly about: a mean or another favoured one, or else its first number."""
+    numeric = [column for column in values if pd.api.types.is_number(row[column]) and not pd.isna(row[column])]
+    if not numeric:
+        raise UserError(f"{file}: this row has no numbers besides its keys; there is nothing to explain.")
+    return next((column for column in FAVOURED if column in numeric), numeric[0])
+
+
+def _fits(rows: pd.DataFrame, word: str, keys: list[str], labels: Mapping[str, str]) -> pd.Series:
+    """Which rows a word fits."""
+    name, equals, value = word.partition("=")
+    if equals and name in keys:
+        keys, word = [name], value
+    names = {word, *(method for method, label in labels.items() if label.casefold() == word.casefold())}
+    return rows[keys].map(lambda cell: any(same(cell, each) for each in names)).any(axis=1)
+
+
+def _choices(rows: pd.DataFrame, keys: list[str]) -> str:
+    """The keys that still differ, with their values."""
+    told = []
+    for key in keys:
+        values = list(dict.fromkeys(map(str, rows[key])))
+        if len(values) > 1:
+            told.append(f"{key} ({', '.join(values[:12])}{', ...' if len(values) > 12 else ''})")
+    return ", ".join(told) or "no other rows"

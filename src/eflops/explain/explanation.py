@@ -1,0 +1,171 @@
+"""Everything behind one number: the cell, the runs with their records, and the files it was made from."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from eflops.analysis.needs import SCORECARD
+from eflops.config.products import Product
+from eflops.data.federation import read_manifest
+from eflops.errors import UserError
+from eflops.explain.address import Address, Cell, locate
+from eflops.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
+from eflops.explain.trace import METHOD_KEYS, trace
+from eflops.files import sha256
+from eflops.results.store import RUNS, Store
+from eflops.results.study import Study
+from eflops.training.record import Record
+
+if TYPE_CHECKING:
+    from eflops.analysis.figure import Figure
+    from eflops.analysis.table import Table
+
+
+@dataclass(frozen=True)
+class BehindRun:
+    """A run behind a number: where its record lies, what it contributes (None where it is not one number)."""
+
+    path: str
+    record: Record
+    value: float | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A number and all it rests on.
+
+    place: the file; words: which number in it; address: the same as options of a command; formula: how it is made;
+    remade: the same number made again from the records; statistic: computed again from the runs' own values, where it
+    is a plain statistic; data: the settings that each data draw of the runs was made with; files: the hashes of the
+    number's own file and of what it was made from besides records.
+    """
+
+    place: str
+    words: str
+    address: tuple[str, ...]
+    value: Any
+    formula: str
+    metric: str
+    remade: Any
+    statistic: float | None
+    runs: tuple[BehindRun, ...]
+    data: dict[str, dict[str, Any]]
+    files: dict[str, str]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the number follows from the records."""
+        return equal(self.value, self.remade) and (self.statistic is None or equal(self.value, self.statistic))
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two cells hold the same, numbers up to the rounding of their last digits."""
+    if pd.isna(one) or pd.isna(other):
+        return bool(pd.isna(one) and pd.isna(other))
+    if isinstance(one, str) or isinstance(other, str):
+        return str(one) == str(other)
+    return bool(abs(one - other) <= 1e-9 * max(1.0, abs(one)))
+
+
+def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
+    """What is behind a cell of a table or a point of a figure."""
+    name = product.csv
+    cell = locate(_table(store.folder / name), address, method_labels(study.config))
+    source = from_records(store, study.config)
+    made = remake(product, source, study.config)
+    traced = trace(product, made, cell)
+    if traced.runs.empty:
+        _require_known(source, product, cell)
+    remade = _same_cell(made, cell)
+    runs = tuple(_behind(store, traced.runs))
+    return Explanation(
+        place=name,
+        words=str(cell),
+        address=cell.options,
+        value=cell.value,
+        formula=traced.formula,
+        metric=traced.metric,
+        remade=remade,
+        statistic=traced.recomputed,
+        runs=runs,
+        data=_data(store, runs),
+        files=_hashes(store, [*product.inputs, name]),
+    )
+
+
+def _table(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_csv(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
+    except (OSError, ValueError):  # what is no text, has no rows or no columns
+        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
+
+
+def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
+    """Refuse a cell of a method that neither the study nor the references of the data know."""
+    named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
+    fits = [name for name in product.experiments if f"{GATHERED}/{name}.references.csv" in product.inputs]
+    known = {*source.labels, *(fit for name in fits for fit in source.references(name)["reference"])}
+    if named - known:
+        raise UserError(
+            f"{product.csv}: {', '.join(sorted(named - known))} is no method of study.json, which is older than the"
+            " table; bring both up to date with: snakemake --cores 2 all"
+        )
+
+
+def explain_line(store: Store, study: Study, name: str) -> Explanation:
+    """What is behind a line of the scorecard."""
+    # Judging brings scipy along, which a cell does not need.
+    from eflops.explain.verdicts import judged_line, runs_behind, stored_line
+
+    line = stored_line(store.folder, name)
+    source = from_records(store, study.config)
+    verdict, reads = judged_line(source, study.config, name)
+    gathered = runs_behind(source, line, reads)
+    runs = tuple(_behind(store, gathered))
+    return Explanation(
+        place=SCORECARD,
+        words=name,
+        address=("--line", name),
+        value=line["verdict"],
+        formula=line["reason"],
+        metric=next((read.metric for read in reads if read.metric), ""),
+        remade=verdict,
+        statistic=None,
+        runs=runs,
+        data=_data(store, runs),
+        files=_hashes(store, [SCORECARD]),
+    )
+
+
+def _same_cell(made: "Table | Figure", cell: Cell) -> Any:
+    """The cell at the same place of the product made again, read as it would be from its file."""
+    frame = made.data.reset_index(drop=True)
+    if cell.row >= len(frame) or cell.column not in frame:
+        raise UserError(f"the records give no cell at {cell}; the file and the records do not belong together.")
+    return frame.loc[cell.row, cell.column]
+
+
+def _behind(store: Store, runs: pd.DataFrame) -> Iterable[BehindRun]:
+    for row in runs.to_dict("records"):
+        path = f"{row['experiment']}/{row['record']}"
+        value = row.get("value")
+        yield BehindRun(
+            f"{RUNS}/{path}",
+            store.record(path),
+            None if value is None or pd.isna(value) else float(value),
+        )
+
+
+def _data(store: Store, runs: Iterable[BehindRun]) -> dict[str, dict[str, Any]]:
+    names = dict.fromkeys(run.record.origin.data for run in runs)
+    return {name: read_manifest(store.folder / "data" / name)["settings"] for name in names}
+
+
+def _hashes(store: Store, names: Iterable[str]) -> dict[str, str]:
+    return {name: sha256(store.folder / name) for name in names if (store.folder / name).is_file()}

@@ -1,0 +1,111 @@
+"""Making gathered files, tables and figures again from the records alone, beside the results and not in them."""
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from eflops.analysis.gather import Entries, curves_table, planned, runs_table, supports_table
+from eflops.analysis.products import made_from
+from eflops.analysis.source import Source
+from eflops.config.models import Config
+from eflops.config.plan import all_plans, plan_of
+from eflops.config.products import Product, product_job, products
+from eflops.results.store import Store
+from eflops.training.record import Record
+
+if TYPE_CHECKING:
+    from eflops.analysis.figure import Figure
+    from eflops.analysis.table import Table
+
+GATHERED = "gathered"
+SUFFIXES = ("csv", "curves.csv", "supports.csv")
+
+
+def method_labels(config: Config) -> dict[str, str]:
+    """What each method is called in print, in the config's order."""
+    return {name: entry.label for name, entry in config.methods.items()}
+
+
+def gathered_files(config: Config) -> dict[str, str]:
+    """The files that are gathered from records, below a results folder, and the experiment or search of each."""
+    return {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in SUFFIXES}
+
+
+TABLES: Mapping[str, Callable[[Entries], pd.DataFrame]] = {
+    "csv": runs_table,
+    "curves.csv": curves_table,
+    "supports.csv": supports_table,
+}
+
+
+@dataclass(frozen=True)
+class FromRecords(Source):
+    """A source whose gathered files are made from the records when they are first read; all else is read as it lies.
+
+    Records' hashes are passed over: the audit checks them all, and `explain` those behind its number.
+    """
+
+    store: Store | None = None
+    config: Config | None = None
+    texts: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
+    _entries: dict[str, Entries] = field(default_factory=dict, compare=False, repr=False)
+
+    def has(self, name: str) -> bool:
+        """Whether a file is there or can be made."""
+        experiment, suffix = _parts(name)
+        assert self.store
+        return self.store.has_runs(experiment) if suffix in TABLES else super().has(name)
+
+    def text(self, name: str) -> str:
+        """A gathered file, made from the records."""
+        if name not in self.texts:
+            experiment, suffix = _parts(name)
+            self.texts[name] = TABLES[suffix](self._records(experiment)).to_csv(index=False)
+        return self.texts[name]
+
+    def _opened(self, name: str, path: Path) -> Path | io.StringIO:
+        return io.StringIO(self.text(name)) if _parts(name)[1] in TABLES else path
+
+    def _records(self, experiment: str) -> Entries:
+        if experiment not in self._entries:
+            assert self.store
+            assert self.config
+            paths = planned(plan_of(self.config, experiment).as_json())
+            self._entries[experiment] = [(path, self.store.record(f"{experiment}/{path}", False)) for path in paths]
+        return self._entries[experiment]
+
+
+def from_records(store: Store, config: Config) -> FromRecords:
+    """What tables and figures read, made from the records of a store."""
+    return FromRecords(store.folder, method_labels(config), store=store, config=config)
+
+
+def gathered_texts(config: Config, experiment: str, records: Mapping[str, Record]) -> dict[str, str]:
+    """The gathered files of an experiment, made from its records (by their paths below the runs)."""
+    paths = planned(plan_of(config, experiment).as_json())
+    entries = [(path, records[f"{experiment}/{path}"]) for path in paths]
+    wanted = [name for name, owner in gathered_files(config).items() if owner == experiment]
+    return {name: TABLES[_parts(name)[1]](entries).to_csv(index=False) for name in wanted}
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The experiment and the ending of a gathered file; empty for other files."""
+    folder, _, file = name.partition("/")
+    experiment, _, suffix = file.partition(".")
+    return (experiment, suffix) if folder == GATHERED else ("", "")
+
+
+def remake(product: Product, source: Source, config: Config) -> "Table | Figure":
+    """A table or figure as the present code makes it."""
+    job = product_job(config, product)
+    return made_from(job, source.limited(job))
+
+
+def find_product(config: Config, file: Path) -> Product | None:
+    """The table or figure that a file belongs to, by its name and folder."""
+    place = f"{file.parent.name}/{file.name}"
+    return next((product for product in products(config) if place in product.files), None)

@@ -1,0 +1,86 @@
+"""A run record for people: who the run is, what it found, and what it was computed from."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from eflops.analysis.text import number
+from eflops.explain.commands import RESULTS, record_path, verify_command
+from eflops.training.record import Record
+
+INDENT = "  "
+
+
+def describe(record: Record) -> str:
+    """The whole record as text; the curve is shown by its first and last points."""
+    parts = [
+        [title(record)],
+        _section("Result", _result(record)),
+        _section("Settings", record.origin.settings),
+        _section("Origin", _origin(record)),
+        _section("Circumstances", _circumstances(record)),
+        ["Make it again", INDENT + verify_command(RESULTS, f"runs/{record_path(record)}")],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def title(record: Record) -> str:
+    """One line that names the run and how it ended."""
+    run, result = record.run, record.result
+    ratio = "" if run.ratio is None else f" at N/d = {run.ratio:g}"
+    variant = "" if run.variant == "base" else f", {run.variant}"
+    ended = result.status if result.diverged_round is None else f"{result.status} in round {result.diverged_round}"
+    return f"{run.experiment}: {run.method} on {run.dataset}{ratio}{variant}, draw {run.draw}, seed {run.seed}: {ended}"
+
+
+def aligned(pairs: Mapping[str, Any]) -> list[str]:
+    """Names and values in two columns."""
+    width = max(map(len, pairs), default=0)
+    return [f"{INDENT}{name:<{width}}  {number(value)}" for name, value in pairs.items()]
+
+
+def _section(name: str, pairs: Mapping[str, Any]) -> list[str]:
+    return [name, *aligned(pairs)]
+
+
+def _result(record: Record) -> dict[str, Any]:
+    result = record.result
+    shown: dict[str, Any] = dict(result.metrics)
+    for metric, values in result.curve.metrics.items():
+        shown[f"{metric} by round"] = _ends(zip(result.curve.round, values, strict=True))
+    shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
+    for phase, count in result.traffic.items():
+        shown[f"traffic in {phase}"] = ", ".join(f"{name} {number(value)}" for name, value in count.items())
+    shown["operations"] = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
+    shown |= {f"fault {place}": fault for place, fault in enumerate(result.faults, 1)}
+    return {**shown, "weights sha256": result.weights_sha256, "result sha256": record.result_sha256}
+
+
+def _ends(points: Iterable[tuple[int, float | None]]) -> str:
+    """The first and last points of a curve."""
+    shown = [f"{round_}: {number(value)}" for round_, value in points]
+    return ", ".join(shown if len(shown) <= 4 else [*shown[:2], "...", *shown[-2:]])
+
+
+def _origin(record: Record) -> dict[str, Any]:
+    origin = record.origin
+    inherited = {"experiment", "dataset", "name", "ratio"}
+    return {
+        "data": origin.data,
+        "data sha256": origin.data_sha256,
+        "code": f"{origin.code_hash} ({len(origin.code)} modules)",
+        "commit": record.circumstances.commit,
+        **{key: value for key, value in origin.job.items() if key not in inherited},
+    }
+
+
+def _circumstances(record: Record) -> dict[str, Any]:
+    spent = record.circumstances
+    return {
+        "finished": spent.finished_at,
+        "machine": ", ".join(f"{name} {value}" for name, value in spent.machine.items()),
+        "versions": ", ".join(f"{name} {value}" for name, value in spent.versions.items()),
+        "wall seconds": f"{spent.wall_seconds:g} for {spent.runs_in_batch} runs side by side",
+        "CPU seconds": f"{spent.cpu_seconds:g}, of which {spent.evaluation_seconds:g} to evaluate",
+        "peak memory": f"{spent.peak_memory_mb:g} MB",
+    }

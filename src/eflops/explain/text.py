@@ -1,0 +1,156 @@
+"""Where a number comes from, for people and as JSON."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.text import number
+from eflops.explain.commands import make_command, verify_command
+from eflops.explain.explanation import BehindRun, Explanation
+from eflops.explain.show import INDENT, aligned
+from eflops.files import canonical_json
+
+WIDTH = 116
+
+
+def as_text(explained: Explanation, results: str) -> str:
+    """The number, its formula, its runs, and what the runs were made from."""
+    parts = [
+        [headline(explained)],
+        ["How it comes about", *_paragraphs(_making(explained))],
+        [f"Runs ({len(explained.runs)})", *_run_table(explained)],
+        *_facts(explained.runs),
+        ["Files", *aligned(explained.files)],
+        ["Make it again", *(INDENT + command for command in commands(explained, results))],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def as_json(explained: Explanation, results: str) -> dict[str, Any]:
+    """The same as JSON values, with every record's facts in full."""
+    return {
+        "place": explained.place,
+        "address": explained.words,
+        "value": plain(explained.value),
+        "formula": explained.formula,
+        "metric": explained.metric,
+        "n": len(explained.runs),
+        "made_again": {"value": plain(explained.remade), "agrees": explained.agrees},
+        "runs": [
+            {
+                "record": run.path,
+                "run": run.record.run.model_dump(mode="json"),
+                "status": run.record.result.status,
+                "value": run.value,
+                "result_sha256": run.record.result_sha256,
+                **facts(run),
+            }
+            for run in explained.runs
+        ],
+        "files": explained.files,
+        "commands": commands(explained, results),
+    }
+
+
+def headline(explained: Explanation) -> str:
+    """The number and where it stands."""
+    return f"{explained.place}: {explained.words} = {number(plain(explained.value))}"
+
+
+def remade(explained: Explanation) -> str:
+    """The number made again from the records, and whether it is the same."""
+    return f"{number(plain(explained.remade))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
+
+
+def facts(run: BehindRun) -> dict[str, Any]:
+    """What a run was made from and on."""
+    origin, spent = run.record.origin, run.record.circumstances
+    return {
+        "data": f"data/{origin.data}/federation.npz",
+        "data_sha256": origin.data_sha256,
+        "code_hash": origin.code_hash,
+        "commit": spent.commit,
+        "versions": spent.versions,
+        "machine": spent.machine,
+        "settings": origin.settings,
+        "job": origin.job,
+    }
+
+
+def commands(explained: Explanation, results: str) -> list[str]:
+    """The commands that train all runs or one run again, and that make the file from nothing."""
+    one = [verify_command(results, explained.runs[0].path)] if explained.runs else []
+    everything = verify_command(results, explained.place, *explained.address, "--all")
+    return [everything, *one, make_command(explained.place)]
+
+
+def plain(value: Any) -> Any:
+    """A cell as a JSON value."""
+    if isinstance(value, str):
+        return value
+    if pd.isna(value):
+        return None
+    return value.item() if hasattr(value, "item") else value
+
+
+def _making(explained: Explanation) -> dict[str, str]:
+    diverged = sum(run.record.result.status == "diverged" for run in explained.runs)
+    return {
+        "formula": explained.formula,
+        "n": f"{len(explained.runs)} runs, of which {diverged} diverged",
+        "from the records": remade(explained),
+    }
+
+
+def _run_table(explained: Explanation) -> list[str]:
+    """One line per run."""
+    many = len({run.record.run.method for run in explained.runs}) > 1
+    columns = [*(["method"] if many else []), "draw", "seed", "status", explained.metric or "value", "result", "record"]
+    rows = [columns]
+    for run in explained.runs:
+        who, value = run.record.run, "-" if run.value is None else number(run.value)
+        told = [who.draw, who.seed, run.record.result.status, value, run.record.result_sha256[:12], run.path]
+        rows.append([str(cell) for cell in [*([who.method] if many else []), *told]])
+    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    return [
+        INDENT + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
+    """What all runs share, and what differs between them with the number of runs that have it."""
+    told: dict[str, Counter[str]] = {}
+    for run in runs:
+        for name, value in facts(run).items():
+            told.setdefault(name.replace("_", " "), Counter())[_words(value)] += 1
+    shared = {name: next(iter(values)) for name, values in told.items() if len(values) == 1}
+    apart = {
+        name: " | ".join(f"{count} runs: {value}" for value, count in values.items())
+        for name, values in told.items()
+        if len(values) > 1
+    }
+    parts = [["Shared by all runs", *_paragraphs(shared)]] if shared else []
+    return [*parts, *([["Different between runs", *_paragraphs(apart)]] if apart else [])]
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        pairs = (
+            f"{key} {canonical_json(each) if isinstance(each, Mapping) else number(each)}"
+            for key, each in value.items()
+        )
+        return ", ".join(pairs)
+    return str(value)
+
+
+def _paragraphs(pairs: Mapping[str, str]) -> list[str]:
+    """Names and texts in two columns, long texts folded."""
+    width = max(map(len, pairs))
+    lines = []
+    for name, text in pairs.items():
+        head = f"{INDENT}{name:<{width}}  "
+        lines += textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)) or [head.rstrip()]
+    return lines

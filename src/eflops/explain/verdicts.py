@@ -1,0 +1,108 @@
+"""Lines of the scorecard: judged again, and the runs that each verdict read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.needs import SCORECARD, needs, targets_of
+from eflops.analysis.paper import read_paper
+from eflops.analysis.products import load_object
+from eflops.analysis.scorecard import claims
+from eflops.analysis.scorecard.build import Scorecard, build
+from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.scorecard.sections import CLAIMS, section_of
+from eflops.analysis.source import Source
+from eflops.config.models import Config
+from eflops.errors import UserError
+from eflops.explain.address import same
+from eflops.files import read_json
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a verdict asked for: the runs of an experiment, of some methods, in a metric."""
+
+    experiment: str
+    methods: tuple[str, ...] = ()
+    metric: str = ""
+
+
+@dataclass(frozen=True)
+class Reading(Evidence):
+    """Evidence that remembers what was asked of it."""
+
+    reads: list[Read] = field(default_factory=list)
+
+    def runs(
+        self, experiment: str, methods: Sequence[str], metric: str, draws: int = 2, seeds: int = 1
+    ) -> pd.DataFrame:
+        self.reads.append(Read(experiment, tuple(methods), metric))
+        return super().runs(experiment, methods, metric, draws, seeds)
+
+    def curves(self, experiment: str) -> pd.DataFrame:
+        self.reads.append(Read(experiment))
+        return super().curves(experiment)
+
+
+def stored_line(folder: Path, name: str) -> dict[str, Any]:
+    """A line of a results folder's scorecard, by its id."""
+    try:
+        lines = {line["id"]: line for line in read_json(folder / SCORECARD)["lines"]}
+    except FileNotFoundError:
+        raise UserError(f"{folder / SCORECARD}: there is no scorecard; make it with: snakemake scorecard") from None
+    if name not in lines:
+        raise UserError(f"{SCORECARD}: there is no line '{name}'; there are {', '.join(lines)}.")
+    return dict(lines[name])
+
+
+def judged_experiments(folder: Path, config: Config) -> list[str]:
+    """The experiments that the scorecard reads and the config has."""
+    return [name for name in needs(targets_of(folder)) if name in config.experiments]
+
+
+def judged(source: Source, config: Config) -> Scorecard:
+    """The whole scorecard as the present code makes it."""
+    return build(_evidence(source, config))
+
+
+def judged_line(source: Source, config: Config, name: str) -> tuple[str, list[Read]]:
+    """The verdict on a line as the present code gives it, and what it read."""
+    section = section_of(name)
+    evidence = _evidence(source, config)
+    if section.name == CLAIMS:
+        return str(claims.judge(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
+    line = next(line for line in load_object(section.lines)(evidence) if line.id == name)
+    return str(line.judgement.verdict), reads_of(source, config, name)
+
+
+def reads_of(source: Source, config: Config, name: str) -> list[Read]:
+    """What the verdict on a line reads; a claim is judged to see it."""
+    section = section_of(name)
+    if section.name == CLAIMS:
+        return judged_line(source, config, name)[1]
+    return [Read(section.experiments[0], (), section.metric)]
+
+
+def runs_behind(source: Source, line: dict[str, Any], reads: Sequence[Read]) -> pd.DataFrame:
+    """The gathered runs that a line's verdict rests on, with what each contributes where it is one number."""
+    frames = [pd.DataFrame(columns=["experiment", "record"])]
+    for read in dict.fromkeys(reads):
+        if not source.has(f"gathered/{read.experiment}.csv"):
+            continue
+        runs = source.runs(read.experiment)
+        runs = runs[runs["method"].isin(read.methods)] if read.methods else runs
+        if line["section"] != CLAIMS:
+            runs = runs[runs["method"].isin(line["column"].split(" - "))]
+            at_ratio = runs["ratio"].map(lambda ratio: same(ratio, line["row"]))
+            runs = runs[at_ratio] if at_ratio.any() else runs
+        frames.append(runs.assign(value=runs[read.metric]) if read.metric in runs else runs)
+    return pd.concat(frames, ignore_index=True).drop_duplicates(["experiment", "record"], ignore_index=True)
+
+
+def _evidence(source: Source, config: Config) -> Reading:
+    """What the workflow gives the scorecard: the experiments that it needs and the config has."""
+    targets = targets_of(source.results)
+    return Reading(source, frozenset(judged_experiments(source.results, config)), read_paper(targets))

@@ -1,0 +1,72 @@
+"""The page: one HTML file that holds its style, its scripts with their licences, and its data."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from eflops.explorer.pack import packed
+from eflops.files import sha256_bytes
+
+HERE = files("eflops.explorer")
+# In the order in which they build on one another.
+SCRIPTS = ("base", "data", "charts", "tables", "product", "cell", "run", "compare", "moved", "main")
+VENDOR = {"d3.min.js": "LICENSE.d3", "plot.umd.min.js": "LICENSE.plot"}
+
+
+def render(first: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+    """The whole page; `first` is what the first sight shows, `parts` the data that scripts read."""
+    scripts = [*map(_vendored, VENDOR), *(_text(f"page/{name}.js") for name in SCRIPTS)]
+    return _template("page.html.j2").render(
+        **first,
+        style=Markup(_text("page/style.css")),
+        policy=_policy(scripts),
+        scripts=[Markup(script) for script in scripts],
+        parts={name: Markup(packed(value)) for name, value in parts.items()},
+    )
+
+
+def assets_hash() -> str:
+    """The hash of what the page is made of besides data and Python code: templates, style, scripts and libraries."""
+    names = sorted(f"{folder}/{path.name}" for folder in ("page", "vendor") for path in HERE.joinpath(folder).iterdir())
+    return sha256_bytes("".join(map(_text, names)).encode())
+
+
+def _template(name: str) -> jinja2.Template:
+    loader = jinja2.FunctionLoader(lambda path: _text(f"page/{path}"))
+    environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(kind=_kind, strong=_strong)
+    return environment.get_template(name)
+
+
+def _text(name: str) -> str:
+    return HERE.joinpath(name).read_text(encoding="utf-8")
+
+
+def _vendored(name: str) -> str:
+    """A library's script below its licence."""
+    return f"/*\n{_text(f'vendor/{VENDOR[name]}')}*/\n{_text(f'vendor/{name}')}"
+
+
+def _policy(scripts: list[str]) -> str:
+    """What the browser may do: run these scripts and no other, load nothing, show pictures made on the page."""
+    hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
+    return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
+
+
+def _kind(verdict: str) -> str:
+    """A verdict as the name of a class."""
+    return re.sub(r"[^a-z]+", "-", verdict.casefold())
+
+
+def _strong(text: str) -> Markup:
+    """Markdown's bold as HTML, everything else as text."""
+    bold = Markup("<strong>{}</strong>")
+    pieces = enumerate(re.split(r"\*\*(.+?)\*\*", text))
+    return Markup("").join(bold.format(piece) if place % 2 else Markup.escape(piece) for place, piece in pieces)

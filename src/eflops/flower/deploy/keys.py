@@ -1,0 +1,80 @@
+"""Certificates and keys: an authority, the server's certificate under it, and a key pair for every node."""
+
+import ipaddress
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from eflops.files import write_bytes
+
+VALID = timedelta(days=30)
+LEEWAY = timedelta(minutes=5)
+# The server's own processes reach the SuperLink on its own machine.
+LOCAL = ("127.0.0.1", "localhost")
+
+
+def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
+    """Write ca.crt, server.crt and server.key; the authority's own key is used here and then forgotten."""
+    authority, own = _new_key(), _new_key()
+    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "eflops authority")])
+    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "eflops server")])
+    root = _certificate(issuer, issuer, authority, authority, x509.BasicConstraints(ca=True, path_length=0))
+    names = x509.SubjectAlternativeName([_name(address) for address in dict.fromkeys([*addresses, *LOCAL])])
+    leaf = _certificate(subject, issuer, own, authority, x509.BasicConstraints(ca=False, path_length=None), names)
+    write_bytes(folder / "ca.crt", root.public_bytes(Encoding.PEM))
+    write_bytes(folder / "server.crt", leaf.public_bytes(Encoding.PEM))
+    _write_secret(folder / "server.key", own, PrivateFormat.TraditionalOpenSSL)
+
+
+def make_node_key(node: Path, public: Path) -> None:
+    """Write a node's private key to its folder, which it never leaves, and its public key where the server finds it."""
+    node.mkdir(parents=True, exist_ok=True)
+    key = _new_key()
+    _write_secret(node / "key", key, PrivateFormat.OpenSSH)
+    write_bytes(public, key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH) + b"\n")
+
+
+def _name(address: str) -> x509.GeneralName:
+    """An address as certificates know it: an IP address, or else a host's name."""
+    try:
+        return x509.IPAddress(ipaddress.ip_address(address))
+    except ValueError:
+        return x509.DNSName(address)
+
+
+def _new_key() -> ec.EllipticCurvePrivateKey:
+    return ec.generate_private_key(ec.SECP384R1())
+
+
+def _write_secret(path: Path, key: ec.EllipticCurvePrivateKey, layout: PrivateFormat) -> None:
+    path.touch(mode=0o600)
+    path.write_bytes(key.private_bytes(Encoding.PEM, layout, NoEncryption()))
+
+
+def _certificate(
+    subject: x509.Name,
+    issuer: x509.Name,
+    key: ec.EllipticCurvePrivateKey,
+    signer: ec.EllipticCurvePrivateKey,
+    *extensions: x509.ExtensionType,
+) -> x509.Certificate:
+    now = datetime.now(UTC)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - LEEWAY)
+        .not_valid_after(now + VALID)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+    )
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+    return builder.sign(signer, hashes.SHA384())

@@ -1,0 +1,154 @@
+"""The keys of `flwr run --run-config`, and the run that they ask for.
+
+Their defaults stand in pyproject.toml, under [tool.flwr.app.config], where Flower looks for them.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from eflops.config.load import read
+from eflops.config.messages import ConfigError, sentences, unknown
+from eflops.config.models import Config, data_settings
+from eflops.config.plan import job_slice, plan_of
+from eflops.config.settings import Count, NonNegative, Positive, Strict, as_typed, settings_class
+from eflops.data.build import build
+from eflops.data.federation import Federation
+from eflops.errors import UserError
+from eflops.flower.grid import Patience
+from eflops.results import labels
+from eflops.results.labels import Run
+
+PLACE = "--run-config"
+
+
+class RunConfig(Strict):
+    """What `flwr run` can be told; a key that is empty, 0 or -1 leaves the choice to the experiment."""
+
+    config: str = Field("config.yaml", description="the config's files in the bundle, one laid over the other")
+    experiment: str = Field("golub_runs", description="of the config's experiments the one that the run belongs to")
+    method: str = Field("eflops", description="of the config's methods the one to train")
+    ratio: NonNegative = Field(0.0, description="N/d of synthetic data; 0: the experiment's first")
+    variant: str = Field("", description="variant of the settings; empty: the experiment's first")
+    draw: Annotated[int, Field(ge=-1)] = Field(-1, description="data draw or split; -1: the experiment's first")
+    seed: Annotated[int, Field(ge=0)] = Field(0, description="seed of the run")
+    clients: Annotated[int, Field(ge=0)] = Field(0, description="number of clients; 0: as the data set says")
+    fraction: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.0, description="share of the clients that a round asks; 0: as the data set says"
+    )
+    settings: str = Field("", description='settings of the method to change, such as "rounds=4 finetune_rounds=2"')
+    data: str = Field("", description="the server's test rows: a dealt folder or a file; empty: a draw made here")
+    label: str = Field("", description="the column of that file which holds the classes")
+    results: str = Field("results-flower", description="folder for record, state and draws, on the server")
+    faults: Literal["stop", "continue", "repeat"] = Field("stop", description="what follows when a client fails")
+    timeout: Positive = Field(600.0, description="seconds to wait for a client's answer")
+    repeats: Count = Field(2, description="how often faults=repeat asks again")
+    wait: Positive = Field(600.0, description="seconds to wait until all clients are there")
+
+    def patience(self, simulated: bool) -> Patience:
+        """How the server deals with clients that fail; to ask for answers costs more over a network."""
+        return Patience(self.faults, self.timeout, self.repeats, poll_seconds=0.01 if simulated else 0.2)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One run of a cell: its job, which run it is, how its data are made, and what the run config says."""
+
+    job: dict[str, Any]
+    run: Run
+    data: dict[str, Any]
+    told: RunConfig
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """All that the draw follows from."""
+        return {**self.data, "ratio": self.job["ratio"], "draw": self.run.draw}
+
+    @property
+    def draw_name(self) -> Path:
+        """The draw's folder below the one of all data."""
+        return Path(self.job["dataset"]) / labels.data_label(self.job["ratio"], self.run.draw)
+
+    @property
+    def runs_folder(self) -> Path:
+        """Where the cell's records lie."""
+        parts = (self.job["experiment"], self.job["ratio"], self.job["name"])
+        return Path(self.told.results, "runs", *parts).resolve()
+
+
+def check(values: Mapping[str, Any]) -> RunConfig:
+    """The run config of plain values; numbers may be written as whole ones."""
+    floats = {name for name, field in RunConfig.model_fields.items() if isinstance(field.default, float)}
+    values = {key: float(value) if key in floats and type(value) is int else value for key, value in values.items()}
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError(sentences(error, values, RunConfig, PLACE)) from None
+
+
+def plan(values: Mapping[str, Any], bundle: Path) -> Plan:
+    """The run that a run config asks for, by the config files in the app's bundle."""
+    told = check(values)
+    config = _read(told, bundle)
+    whole = plan_of(config, told.experiment)
+    ratio = labels.ratio_label(told.ratio) if told.ratio else whole.ratios[0]
+    job = {**job_slice(config, told.experiment, ratio, told.method), "engine": "flower"}
+    first = whole.runs[0]
+    run = Run(told.variant or first.variant, first.draw if told.draw < 0 else told.draw, told.seed)
+    if run.variant not in job["variants"]:
+        raise UserError(unknown(f"{PLACE}: variant", run.variant, job["variants"]))
+    job["variants"] = {run.variant: _changed(job, run.variant, told.settings)}
+    job["client_fraction"] = told.fraction or job["client_fraction"]
+    data = data_settings(config.datasets[job["dataset"]])
+    return Plan(job, run, {**data, "clients": told.clients or data["clients"]}, told)
+
+
+def make_draw(asked: Plan) -> Federation:
+    """The data draw that a plan's run is trained on."""
+    source = asked.data.get("source")
+    raw = Path("resources") / source if source else None
+    return build(asked.data, labels.ratio_value(asked.job["ratio"]), asked.run.draw, raw)
+
+
+def _read(told: RunConfig, bundle: Path) -> Config:
+    """The config, after what the run config names was found in it."""
+    paths = [bundle / name for name in told.config.split()]
+    for path in paths:
+        if not path.is_file():
+            raise UserError(f"{PLACE}: config names {path.name!r}, which the app's bundle does not hold.")
+    config = read(*paths)
+    for kind, name, known in (
+        ("experiment", told.experiment, config.experiments),
+        ("method", told.method, config.methods),
+    ):
+        if name not in known:
+            raise UserError(unknown(f"{PLACE}: {kind}", name, known))
+    if config.methods[told.method].pooled:
+        raise UserError(f"{PLACE}: method {told.method} trains on pooled rows, which no federation has; name another.")
+    if told.ratio and not config.experiments[told.experiment].ratios:
+        raise UserError(f"{PLACE}: ratio={told.ratio:g} is wrong; the data of {told.experiment} have a fixed size.")
+    return config
+
+
+def _changed(job: dict[str, Any], variant: str, changes: str) -> dict[str, Any]:
+    """The settings of a variant with those of the run config laid over them."""
+    model, values = settings_class(job["method"]), {**job["variants"][variant], **dict(map(_setting, changes.split()))}
+    try:
+        return as_typed(model.model_validate(values))
+    except ValidationError as error:
+        raise ConfigError(sentences(error, values, model, f"{PLACE}: settings")) from None
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting; its value is JSON, or else a word."""
+    key, separator, value = text.partition("=")
+    if not separator:
+        raise UserError(f"{PLACE}: settings has {text!r}, which is no setting; write key=value, such as rounds=20.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, value

@@ -1,0 +1,82 @@
+"""The rows that a node brings: a simulated draw's, a folder that was dealt to it, or a file of its own.
+
+A file of its own is a matrix of samples by genes with a column of labels (`eflops.data.expression.node_rows`). What is
+wrong with it is said on the node. A node scales each array by itself and keeps the agreed genes, so that it needs
+nothing that was computed from others' rows.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from eflops.errors import UserError
+from eflops.flower.work import Agreement, Work
+
+if TYPE_CHECKING:
+    from eflops.data.federation import Federation
+
+OWN_KEYS = ("client", "data", "label")
+SIMULATED_KEYS = ("partition-id", "num-partitions")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What a node's own config says. client: -1 where the server is to number it; nodes: how many are simulated."""
+
+    data: str
+    label: str
+    client: int
+    nodes: int
+
+    @staticmethod
+    def of(node: Mapping[str, Any]) -> "Place":
+        """The place that a node's config describes."""
+        unknown = sorted(set(node) - {*OWN_KEYS, *SIMULATED_KEYS})
+        if unknown:
+            raise UserError(f"--node-config: {unknown[0]!r} is not known; known here: {', '.join(OWN_KEYS)}.")
+        simulated = int(node.get("num-partitions", 0))
+        client = node.get("partition-id" if simulated else "client", -1)
+        if not isinstance(client, int):
+            raise UserError(f"--node-config: client={client!r} is wrong; it is the client's number, from 0 on.")
+        return Place(str(node.get("data", "")), str(node.get("label", "")), client, simulated)
+
+
+def load_rows(place: Place, work: Work) -> "Federation":
+    """The federation of this node's client alone, with no test rows."""
+    from eflops.data.federation import load
+
+    if not place.data:
+        if not place.nodes:
+            raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
+        if not work.data:
+            raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
+        whole = _draw(work.data, work.slice["pooled"])
+        return whole.subset([place.client], with_test=False)
+    if Path(place.data).is_dir():
+        return load(Path(place.data))
+    if work.agreement is None:
+        raise UserError(f"{place.data}: the server works on a data draw, so this node needs the folder dealt to it.")
+    return own_rows(place.data, place.label, work.agreement)
+
+
+def own_rows(path: str, label: str, agreed: Agreement) -> "Federation":
+    """The federation of one client that has the rows of a file."""
+    from eflops.data.expression import node_rows
+    from eflops.data.federation import Federation
+    from eflops.data.scaling import scaling_of
+
+    if not label:
+        raise UserError(f'{path}: say which column holds the classes, such as label="class".')
+    block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
+    meta = {"task": "classification", "classes": len(agreed.classes)}
+    return Federation((block,), block.take(slice(0, 0)), meta=meta)
+
+
+@lru_cache(maxsize=1)
+def _draw(folder: str, pooled: bool) -> "Federation":
+    from eflops.data.federation import load
+
+    federation = load(Path(folder))
+    return federation.pooled() if pooled else federation

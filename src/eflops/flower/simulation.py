@@ -1,0 +1,80 @@
+"""Flower's simulation as an engine: clients are ClientApps in processes of Ray, the server is in this process."""
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from flwr.app import Context
+from flwr.serverapp import Grid, ServerApp
+
+from eflops import code
+from eflops.data.federation import Federation, read_manifest
+from eflops.errors import UserError
+from eflops.flower.client_app import client as client_app
+from eflops.flower.grid import GridTransport, Patience
+from eflops.flower.meeting import meet
+from eflops.flower.work import Work, code_hashes, slice_of
+from eflops.results.labels import Run
+from eflops.training.engines import batched
+from eflops.training.methods.base import Task
+from eflops.training.rounds import Connect
+
+PROCESSES = 2
+LONGEST_FOLDER = 30
+
+
+def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+    """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
+    manifest = read_manifest(job.data_folder(job.runs[0].draw))
+    clients = 1 if job.slice["pooled"] else len(manifest["clients"])
+    simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, Patience()), 1))
+
+
+def connector(job: Any, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:
+    """A way to reach simulated clients, which read the draw's folder themselves."""
+    hashed = code.combined(code_hashes(job.slice))
+
+    def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
+        folder = str(job.data_folder(run.draw).resolve())
+        work = Work(slice_of(job.slice, run.variant), hashed, task.size, folder)
+        return GridTransport(grid, nodes, work, patience)
+
+    return connect
+
+
+def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None:
+    """Do `work` with the grid of a simulation and the node of each client, as Flower's ServerApp."""
+    if find_spec("ray") is None:
+        raise UserError("engine: flower needs Ray; install it with: pip install 'eflops[simulation]'")
+    from flwr.simulation import run_simulation
+
+    server = ServerApp()
+
+    @server.main()
+    def main(grid: Grid, context: Context) -> None:
+        batched.prepare()
+        found = meet(grid, clients, None, Patience().seconds)
+        work(grid, {client: node.number for client, node in found.items()})
+
+    logging.getLogger("flwr").setLevel(logging.ERROR)
+    with tempfile.TemporaryDirectory(prefix="eflops-", dir=_short_folder()) as folder:
+        os.environ["FLWR_HOME"] = folder
+        run_simulation(server, client_app, clients, backend_config=_backend(clients, folder))
+
+
+def _short_folder() -> str:
+    """Where temporary files go; the names of Ray's sockets have room for a short folder only."""
+    usual = tempfile.gettempdir()
+    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
+
+
+def _backend(clients: int, folder: str) -> dict[str, dict[str, Any]]:
+    """A Ray of our own, in a folder of its own, with as many processes as can be of use here."""
+    processes = min(PROCESSES, clients, os.cpu_count() or 1)
+    return {
+        "init_args": {"address": "local", "num_cpus": processes, "include_dashboard": False, "_temp_dir": folder},
+        "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+    }

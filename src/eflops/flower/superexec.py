@@ -1,0 +1,96 @@
+"""A SuperExec that has done its imports before the first message comes.
+
+Flower starts a process per message, and each imports Flower, torch and the compiled functions again: seconds, of which
+training takes none. This is Flower's own SuperExec but for one thing: a ClientApp's process is a fork of this one. It
+takes the arguments of `flower-superexec` and belongs to a SuperNode that was started with `--isolation process`.
+
+    python -m eflops.flower.superexec --insecure --runtime-api-address 127.0.0.1:9094
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+import numpy as np
+from flwr.supercore.cli.flower_superexec import flower_superexec
+from flwr.supercore.constant import TaskType
+from flwr.supercore.exit.exit_handler import registered_exit_handlers
+from flwr.supercore.superexec.executor.subprocess_executor import SubprocessExecutor
+from flwr.supercore.superexec.executor.types import ExecutionSpec, LaunchResult
+from flwr.supercore.tls import validate_and_resolve_root_certificates
+from flwr.supernode.runtime.run_clientapp import run_clientapp
+
+from eflops.config.settings import settings_class
+from eflops.data.federation import Block, Federation
+from eflops.training.engines import batched
+from eflops.training.rounds import Server
+from eflops.training.train import make_method, make_task
+
+NEEDED = ("eflops.flower.client_app", "eflops.data.expression", "eflops.training.messages")
+
+
+class Forking(SubprocessExecutor):
+    """Runs a ClientApp in a fork of this process, and anything else as Flower does."""
+
+    def launch(self, spec: ExecutionSpec) -> LaunchResult:
+        """Start the process of a task."""
+        if spec.task_type != TaskType.CLIENT_APP:
+            return super().launch(spec)
+        if os.fork() == 0:
+            with _own_life():
+                certificates = validate_and_resolve_root_certificates(spec.root_certificates_path, spec.insecure)
+                run_clientapp(spec.runtime_api_address, spec.token, spec.insecure, certificates, spec.parent_pid)
+        return LaunchResult.accepted()
+
+    def reconcile(self) -> None:
+        """Let go of the processes that ended."""
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except ChildProcessError:
+            pass
+
+
+@contextmanager
+def _own_life() -> Iterator[None]:
+    """What a fork does ends with it: it neither runs its parent's exit handlers nor goes back to its parent's work."""
+    registered_exit_handlers.clear()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    ended = 1
+    try:
+        yield
+    except SystemExit as leaving:
+        ended = int(leaving.code or 0)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended)
+
+
+def warm() -> None:
+    """Import what a ClientApp needs, and train a toy, which loads the compiled functions."""
+    for name in NEEDED:
+        import_module(name)
+    batched.prepare()
+    rows = Block(np.eye(4, dtype=np.float32), np.arange(4, dtype=np.float32))
+    toy = Federation((rows,), rows, meta={"task": "regression"})
+    slice_ = {"model": "linear", "method": "eflops", "options": {}, "density": 0.5, "client_fraction": 1.0}
+    settings = settings_class("eflops").model_validate({"rounds": 2, "finetune_rounds": 1, "batch_size": 2})
+    task, bench = make_task(slice_, [settings], toy)
+    server = Server(task, bench, batched.transport(None, task, toy), 1, lambda *_: None)
+    server.run(make_method(slice_, task), [0])
+
+
+def main() -> None:
+    """Get ready, and serve."""
+    warm()
+    setattr(import_module("flwr.supercore.superexec.run_superexec"), "get_executor", lambda *_, **__: Forking())  # noqa: B010
+    flower_superexec()
+
+
+if __name__ == "__main__":
+    main()

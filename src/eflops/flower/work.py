@@ -1,0 +1,79 @@
+"""What goes from the server to a node: what is worked on, and the order of a round. Light: nothing here needs torch."""
+
+import json
+import zlib
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from flwr.app import ConfigRecord
+
+from eflops import code
+
+RECORD = "eflops"
+WORK = "work"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What all who bring rows of their own must agree on: the genes and their order, the classes, how arrays scale."""
+
+    genes: list[str]
+    classes: list[str]
+    scaling: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a run's clients work on.
+
+    slice: the cell's slice of the config with the settings of one variant. code: the hash of the server's code.
+    size: how many weights its model has. data: the draw's folder, which only simulated nodes can read.
+    """
+
+    slice: dict[str, Any]
+    code: str
+    size: int
+    data: str = ""
+    agreement: Agreement | None = None
+
+    def record(self) -> ConfigRecord:
+        """The work as Flower carries it."""
+        return ConfigRecord({WORK: zlib.compress(json.dumps(asdict(self), sort_keys=True).encode())})
+
+    @staticmethod
+    def read(record: ConfigRecord) -> "Work":
+        """The work that a record carries."""
+        packed = record[WORK]
+        assert isinstance(packed, bytes)
+        parts = json.loads(zlib.decompress(packed))
+        agreed = parts.pop("agreement")
+        return Work(**parts, agreement=Agreement(**agreed) if agreed else None)
+
+
+def slice_of(job: dict[str, Any], variant: str) -> dict[str, Any]:
+    """A cell's slice of the config with the settings of one variant."""
+    rest = {name: value for name, value in job.items() if name != "variants"}
+    return {**rest, "settings": job["variants"][variant]}
+
+
+def code_hashes(slice_: dict[str, Any]) -> dict[str, str]:
+    """The hash of every module that a run of this cell can reach, on the server and on a node alike."""
+    return code.code_hashes(
+        *code.training_roots(slice_["method"], slice_["model"], "flower"), "eflops.flower.app", "eflops.flower.client"
+    )
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a client is to do with a message: as which client, in which phase, round and run, in how many steps."""
+
+    client: int
+    phase: str
+    round: int
+    seed: int
+    steps: int | str
+    batch_size: int | None
+
+    def record(self, message: bytes) -> ConfigRecord:
+        """The order with its wire message as Flower carries them."""
+        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message})

@@ -1,1 +1,0 @@
-"""Where a number comes from, and whether it comes out again."""

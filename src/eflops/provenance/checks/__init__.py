@@ -1,1 +1,0 @@
-"""What an audit checks, one file a subject; each check yields findings and stops at none."""

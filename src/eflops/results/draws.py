@@ -1,0 +1,30 @@
+"""The data that a run was trained on: as they lie in the results, or made again from their manifest's settings."""
+
+from pathlib import Path
+
+from eflops.config.former import with_present_names
+from eflops.data.build import build
+from eflops.data.federation import ARRAYS, read_manifest, save
+from eflops.errors import UserError
+from eflops.files import sha256
+from eflops.results.labels import ratio_value
+from eflops.results.store import Store
+from eflops.training.record import Record
+
+
+def data_folder(store: Store, entry: Record, folder: Path) -> Path:
+    """The folder of all data that holds the draw a run was trained on; made again below `folder` if arrays are gone."""
+    name, expected = entry.origin.data, entry.origin.data_sha256
+    stored = store.folder / "data" / name
+    if (stored / ARRAYS).exists() and read_manifest(stored)["sha256"] == expected:
+        return store.folder / "data"
+    again = folder / "data"
+    if not (again / name / ARRAYS).exists():
+        settings = with_present_names(read_manifest(stored)["settings"])
+        raw = Path("resources") / settings["source"] if settings.get("source") else None
+        save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
+    if sha256(again / name / ARRAYS) != expected:
+        raise UserError(
+            f"data/{name}: made again it is not the data that the run was trained on; its code has changed."
+        )
+    return again

@@ -1,0 +1,45 @@
+"""How runs, ratios and data draws are named in paths. Training reads this module, so it knows nothing of the config."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import PurePosixPath
+
+BASE = "base"
+WHOLE = "all"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run: a variant of the settings, a data draw and a run seed."""
+
+    variant: str
+    draw: int
+    seed: int
+
+    @property
+    def path(self) -> str:
+        """The run's record below its cell's folder."""
+        return f"{self.variant}/draw{self.draw}-seed{self.seed}.json"
+
+    @classmethod
+    def parse(cls, path: str) -> "Run":
+        """The run whose record lies at `path`."""
+        parts = PurePosixPath(path)
+        draw, seed = parts.stem.split("-")
+        return cls(parts.parent.name, int(draw.removeprefix("draw")), int(seed.removeprefix("seed")))
+
+
+def ratio_label(ratio: float) -> str:
+    """The name of a ratio in paths: its shortest exact form with two decimals at least, e.g. nd1.00 or nd0.645."""
+    whole, _, decimals = f"{Decimal(repr(float(ratio))):f}".partition(".")
+    return f"nd{whole}.{decimals:0<2}"
+
+
+def ratio_value(label: str) -> float | None:
+    """The N/d that a path's label names; None for data of a fixed size."""
+    return None if label == WHOLE else float(label.removeprefix("nd"))
+
+
+def data_label(ratio: str, draw: int) -> str:
+    """The folder of one data draw, e.g. nd0.64-draw0."""
+    return f"{ratio}-draw{draw}"

@@ -1,0 +1,43 @@
+"""Where every file lies in a results folder. Rules, scripts and commands take all paths from here.
+
+A template names its parts in braces, so that Snakemake takes it as a pattern and Python fills it in with `format`.
+"""
+
+from typing import Literal
+
+Kind = Literal["table", "figure"]
+
+DRAW = "data/{dataset}/{ratio}-draw{draw}"
+DATA_MANIFEST = f"{DRAW}/manifest.json"
+DATA_ARRAYS = f"{DRAW}/federation.npz"
+GENES = "data/{dataset}/genes.csv"
+RAW = "raw/{source}.json"
+# What is asked of a training job, and what the job then made: its records with their hashes.
+PLAN = "plan/{experiment}/{ratio}/{method}{part}.json"
+CELL = "cells/{experiment}/{ratio}/{method}{part}.json"
+RUNS = "runs/{experiment}/{ratio}/{method}"
+GATHERED = "gathered/{experiment}.csv"
+CURVES = "gathered/{experiment}.curves.csv"
+SUPPORTS = "gathered/{experiment}.supports.csv"
+REFERENCE = "references/{dataset}/{ratio}-draw{draw}/{reference}.json"
+REFERENCES = "gathered/{experiment}.references.csv"
+TRIALS = "search/{dataset}.csv"
+CHOSEN = "search/{dataset}.json"
+SCORECARD = "scorecard.json"
+SUMMARY = "summary.md"
+STUDY = "study.json"
+EXPLORER = "explorer.html"
+LOG = "logs/{job}.log"
+BENCHMARK = "benchmarks/{job}.tsv"
+
+FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
+
+
+def product(kind: Kind, name: str, suffix: str = "csv") -> str:
+    """A file of a table or figure; the CSV file holds its numbers."""
+    return f"{kind}s/{name}.{suffix}"
+
+
+def product_files(kind: Kind, name: str) -> tuple[str, ...]:
+    """All files of a table or figure."""
+    return tuple(product(kind, name, suffix) for suffix in FORMATS[kind])

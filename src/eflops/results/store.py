@@ -1,0 +1,107 @@
+"""One way to read results, whether they lie in a results folder or in a published one (also inside a crate).
+
+A published folder holds all records in one compressed file and no arrays. Records are read from there one by one, when
+they are asked for.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from eflops.errors import UserError
+from eflops.files import canonical_json, write_bytes
+from eflops.results import checksums
+from eflops.training import record
+from eflops.training.record import Record
+
+RECORDS = "records.jsonl.gz"
+RUNS = "runs"
+# How a line of the packed file starts and goes on: canonical JSON, so that a line need not be parsed to be found.
+HEAD, MIDDLE, END = b'{"path":', b',"record":', b"}"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Results in a folder; `packed` holds the records of a published one as JSON, by their paths below the runs."""
+
+    folder: Path
+    packed: Mapping[str, bytes] | None = None
+
+    @property
+    def published(self) -> bool:
+        """Whether this is a published folder."""
+        return self.packed is not None
+
+    def record_paths(self) -> list[str]:
+        """Where records lie, below the folder of the runs."""
+        if self.packed is not None:
+            return sorted(self.packed)
+        runs = self.folder / RUNS
+        return sorted(path.relative_to(runs).as_posix() for path in runs.rglob("*.json"))
+
+    def record(self, path: str, hashed: bool = True) -> Record:
+        """The record at a path below the runs, its schema checked, and its hashes unless they are passed over."""
+        if self.packed is None:
+            return record.read(self.folder / RUNS / path, hashed)
+        if path not in self.packed:
+            raise UserError(f"{RUNS}/{path}: there is no such record in {self.folder / RECORDS}.")
+        return record.parse(self.packed[path], f"{RUNS}/{path}", hashed)
+
+    def has_runs(self, experiment: str) -> bool:
+        """Whether an experiment or search has any record."""
+        if self.packed is not None:
+            return any(path.startswith(f"{experiment}/") for path in self.packed)
+        return (self.folder / RUNS / experiment).exists()
+
+    def files(self) -> list[str]:
+        """All files that the folder holds, below it."""
+        return checksums.files(self.folder)
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Store]:
+    """The results of a folder, for as long as the context lasts."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: there is no such folder of results; make it with: snakemake all")
+    packed = folder / RECORDS
+    yield Store(folder, unpacked(packed) if packed.exists() else None)
+
+
+def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
+    """Write the records of these experiments to one compressed file, one line each, and say how many there are."""
+    lines = []
+    for path in sorted(path for name in experiments for path in (runs / name).rglob("*.json")):
+        entry = {"path": path.relative_to(runs).as_posix(), "record": json.loads(path.read_text(encoding="utf-8"))}
+        lines.append(canonical_json(entry) + "\n")
+    write_bytes(out, gzip.compress("".join(lines).encode(), mtime=0))
+    return len(lines)
+
+
+def unpacked(packed: Path) -> dict[str, bytes]:
+    """The records of a compressed file as JSON, by their paths."""
+    found: dict[str, bytes] = {}
+    try:
+        for line in gzip.decompress(packed.read_bytes()).splitlines():
+            path, text = _entry(line)
+            if path in found:
+                raise ValueError(f"{path} stands there twice")
+            found[path] = text
+    except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
+        raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
+    return found
+
+
+def _entry(line: bytes) -> tuple[str, bytes]:
+    """The path and the record of one line."""
+    name, middle, text = line.removeprefix(HEAD).partition(MIDDLE)
+    if not (line.startswith(HEAD) and middle and text.endswith(END)):
+        raise ValueError("a line is not a path and a record")
+    path = json.loads(name) if b"\\" in name else name.decode().strip('"')
+    parts = PurePosixPath(path).parts
+    if ".." in parts or not parts or parts[0] == "/":
+        raise ValueError(f"a record cannot lie at {path}")
+    return path, text.removesuffix(END)

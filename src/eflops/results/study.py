@@ -1,0 +1,82 @@
+"""study.json: the checked config and the code that a results folder was made with."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import eflops
+from eflops.code import code_hashes, data_module, training_roots
+from eflops.config.former import with_present_names
+from eflops.config.load import check, read
+from eflops.config.models import Config
+from eflops.errors import UserError
+from eflops.files import read_json, sha256_bytes, write_text
+
+NAME = "study.json"
+
+
+# Hashes that a study holds: of itself, and (once published) of the list of all other files.
+OWN_HASH, FILES_HASH = "study_sha256", "files_sha256"
+
+
+@dataclass(frozen=True)
+class Study:
+    """The config, the content hash of every module by name (empty where it was not recorded), and the file as it is."""
+
+    config: Config
+    code: dict[str, str]
+    stored: dict[str, Any] = field(default_factory=dict)
+
+
+def write(raw: Mapping[str, Any], path: Path) -> None:
+    """Write the study of a config and of the present code; methods keep the config's order, which tables follow."""
+    config = check(raw)
+    seal({"config": config.model_dump(mode="json"), "code": present_code(config)}, path)
+
+
+def seal(stored: Mapping[str, Any], path: Path) -> None:
+    """Write a study under a hash of its own."""
+    sealed = {**stored, OWN_HASH: own_hash(stored)}
+    write_text(path, json.dumps(sealed, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def own_hash(stored: Mapping[str, Any]) -> str:
+    """The hash of everything in a study but this hash itself; the order of methods counts."""
+    rest = {key: value for key, value in stored.items() if key != OWN_HASH}
+    return sha256_bytes(json.dumps(rest, allow_nan=False, ensure_ascii=False).encode())
+
+
+def read_study(folder: Path, *configs: Path) -> Study:
+    """The study of a results folder, or of the config files where they are given."""
+    if configs:
+        return Study(read(*configs), {})
+    try:
+        stored = read_json(folder / NAME)
+        return Study(check(with_present_names(stored["config"])), dict(stored["code"]), stored)
+    except FileNotFoundError:
+        raise UserError(
+            f"{folder}: there is no {NAME}, so this is not a results folder; name one, or make it with: snakemake all"
+        ) from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UserError(f"{folder / NAME}: this is not a study as the workflow writes it; make it again.") from None
+
+
+def present_code(config: Config) -> dict[str, str]:
+    """The content hash of every module of the package, and of the methods and data sets of one's own."""
+    return code_hashes(*_package_modules(), *_own_modules(config))
+
+
+def _package_modules() -> Iterator[str]:
+    root = Path(eflops.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _own_modules(config: Config) -> Iterator[str]:
+    for method in config.methods.values():
+        yield training_roots(method.method, "linear", config.engine)[-1]
+    for dataset in config.datasets.values():
+        yield data_module(dataset.kind)

@@ -1,0 +1,64 @@
+"""What the scripts of rules share: a log of their own, and one sentence for what ended a job."""
+
+import errno
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from eflops.errors import UserError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
+STOPPED = "eflops: stopped"
+
+
+@contextmanager
+def logged(log: str) -> Iterator[None]:
+    """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
+    # Methods, data sets and products of one's own lie where the workflow found them.
+    sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
+    terminal = os.dup(2)
+    try:
+        _send_to(Path(log))
+        yield
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        _say(_words(error, Path(log).parent), terminal)
+        sys.exit(1)
+
+
+def _send_to(log: Path) -> None:
+    """Let standard output and errors of this process go to a file."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with open(log, "wb") as stream:
+        os.dup2(stream.fileno(), 1)
+        os.dup2(stream.fileno(), 2)
+
+
+def _words(error: BaseException, folder: Path) -> str:
+    """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
+    if isinstance(error, KeyboardInterrupt):
+        return f"{STOPPED}; records that were finished are kept, and the same command goes on from there."
+    if isinstance(error, UserError):
+        return f"eflops: {error}"
+    if isinstance(error, OSError) and error.errno in FULL:
+        return (
+            f"eflops: the disk of {folder.resolve()} is full ({os.strerror(error.errno)}); make room and run the same"
+            " command again: what is finished is kept, and no half file is left."
+        )
+    return f"{''.join(traceback.format_exception(error))}eflops: {type(error).__name__}: {error}"
+
+
+def _say(words: str, terminal: int) -> None:
+    """Say words in the log, or on the terminal where the log takes no more."""
+    try:
+        sys.stdout.flush()
+        print(words, file=sys.stderr, flush=True)
+    except OSError:
+        os.write(terminal, f"{words}\n".encode())

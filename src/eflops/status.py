@@ -1,0 +1,70 @@
+"""Planned runs against the records that are there: what is missing, what is stale and why, and how long jobs took."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from eflops.analysis.gather import difference
+from eflops.config.models import Config
+from eflops.config.slices import planned_jobs
+from eflops.errors import UserError
+from eflops.results.times import whole_run
+from eflops.training import record
+
+
+@dataclass
+class Status:
+    """Planned runs by experiment: how many there are, are missing, or are stale, and why."""
+
+    results: Path
+    planned: Counter[str] = field(default_factory=Counter)
+    missing: Counter[str] = field(default_factory=Counter)
+    stale: dict[str, Counter[str]] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned run has an up-to-date record."""
+        return not self.missing and not self.stale
+
+
+def compare(config: Config, results: Path) -> Status:
+    """Hold every planned run against its record."""
+    found = Status(results)
+    for job, code_hash in planned_jobs(config, results):
+        name = job.slice["experiment"]
+        for run in job.runs:
+            found.planned[name] += 1
+            path = job.folder / run.path
+            if not path.exists():
+                found.missing[name] += 1
+                continue
+            try:
+                entry = record.read(path)
+                asked = job.origin(run, code_hash)
+                current = record.key(entry.run, entry.origin) == record.key(job.identity(run), asked)
+                why = "" if current else difference(entry, asked)
+            except (UserError, FileNotFoundError) as error:
+                why = str(error)
+            if why:
+                found.stale.setdefault(name, Counter())[why] += 1
+    return found
+
+
+def as_text(status: Status) -> str:
+    """One line per experiment, the reasons below it, and what to do."""
+    width = max(map(len, status.planned), default=0)
+    lines = []
+    for name, count in status.planned.items():
+        missing, stale = status.missing[name], sum(status.stale.get(name, Counter()).values())
+        words = [f"{count - missing - stale} of {count} runs there"]
+        words += [f"{missing} missing"] if missing else []
+        words += [f"{stale} stale"] if stale else []
+        lines.append(f"{name:{width}}  {', '.join(words)}")
+        lines += [f"{'':{width}}    {number} runs: {why}" for why, number in status.stale.get(name, Counter()).items()]
+    if not status.complete:
+        lines += [
+            "",
+            "Make the others with: snakemake --cores 2 all (those of searches: snakemake --cores 2 search)",
+        ]
+    took = whole_run(status.results)
+    return "\n".join([*lines, *(["", took] if took else [])])

@@ -1,0 +1,254 @@
+"""The algorithm in plain torch: one run, one client after the other, every slope by autograd.
+
+Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
+method of one's own can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
+here is the run that the batched engine trains, but for rounding. `single.py` has
+the data and the model as torch sees them, and makes records of the rounds.
+
+    theta  raw weights (theta~ in the paper); the model uses theta z
+    phi    gate parameters, log alpha
+    z      gates: drawn in a local step, their means in messages
+    lam    multiplier of the constraint
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from eflops.training.engines import single
+from eflops.training.engines.single import Message, Problem, Round
+from eflops.training.rounds import Connect
+
+GAMMA, ZETA, BETA = -0.1, 1.1, 0.66
+# A gate is a function of x = phi + logistic noise: 0 up to LOW, 1 from HIGH on, smooth in between.
+LOW, HIGH = (BETA * math.log((edge - GAMMA) / (ZETA - edge)) for edge in (0, 1))
+NODES, HEIGHTS = (torch.from_numpy(part) for part in np.polynomial.legendre.leggauss(32))
+X, DX = LOW + (HIGH - LOW) / 2 * (1 + NODES[:, None]), (HIGH - LOW) / 2 * HEIGHTS
+SMALL = 1e-6
+
+
+def gate(x: Tensor) -> Tensor:
+    """z = min(1, max(0, s (zeta - gamma) + gamma)) with s = sigmoid(x / beta)."""
+    return (torch.sigmoid(x / BETA) * (ZETA - GAMMA) + GAMMA).clamp(0, 1)
+
+
+def active(phi: Tensor) -> Tensor:
+    """P(z != 0)."""
+    return torch.sigmoid(phi - BETA * math.log(-GAMMA / ZETA))
+
+
+def mean_gate(phi: Tensor) -> Tensor:
+    """E[z] = P(z = 1) + int z(x) q(x) dx over [LOW, HIGH], q the logistic density around phi."""
+    between = DX @ (gate(X) * torch.sigmoid(X - phi) * torch.sigmoid(phi - X))
+    return (torch.sigmoid(phi - HIGH) + between).to(phi.dtype)
+
+
+def recover(z: Tensor, settings: Any) -> Tensor:
+    """phi from mean gates: beta logit z as the paper prints it, or "exact", the inverse of `mean_gate` by a table."""
+    logit = torch.logit(z.double(), SMALL)
+    exact = settings.gate_recovery == "exact"
+    phi = torch.from_numpy(np.interp(logit, *table_of_means())) if exact else BETA * logit
+    return phi.to(z.dtype).clamp(-settings.phi_limit, settings.phi_limit)
+
+
+@cache
+def table_of_means() -> tuple[Tensor, Tensor]:
+    """logit E[z] and phi at points so close that straight lines between them are as good as float32."""
+    phi = torch.linspace(-16, 16, 16001, dtype=torch.float64)
+    return torch.logit(mean_gate(phi)), phi
+
+
+def kl(phi: Tensor, prior: Tensor) -> Tensor:
+    """KL(q || p) of gates at phi and at the prior: the masses at z = 0 and at z = 1, and the density in between."""
+    closed = torch.sigmoid(LOW - phi) * (logsigmoid(LOW - phi) - logsigmoid(LOW - prior))
+    opened = torch.sigmoid(phi - HIGH) * (logsigmoid(phi - HIGH) - logsigmoid(prior - HIGH))
+    log_q, log_p = (logsigmoid(X - centre) + logsigmoid(centre - X) for centre in (phi, prior))
+    return closed + opened + DX @ (log_q.exp() * (log_q - log_p))
+
+
+def eflops(run: Problem) -> Iterator[Round]:
+    """E-FLoPS, and at T = 0 FLoPS: the server averages theta z and z, divides one by the other, and cuts."""
+    z = mean_gate(first_phi(run))
+    theta = run.first_weights / z if run.settings.rescale_start else run.first_weights
+    state = Message(theta, z, torch.zeros(()))
+    for round_ in range(run.settings.rounds):
+        answers = [(w, gated_client(run, state, client, round_)) for client, w in run.asked_in(round_)]
+        weights = sum(w * answer.theta * answer.z for w, answer in answers)
+        z = sum(w * answer.z for w, answer in answers)
+        lam = sum(w * answer.lam for w, answer in answers)
+        constraint = active(recover(z, run.settings)).sum() - run.target
+        state, down = gated_message(run, weights / z.clamp(SMALL), z, lam * (constraint > 0), kept(run, round_)), state
+        yield Round("training", round_, down, answers[0][1], state, noise_free(run, state), watched(run, state))
+
+
+def gated_client(run: Problem, received: Message, client: int, round_: int) -> Message:
+    """Local steps on loss + lam constraint + T KL: descent on theta and phi, ascent on lam."""
+    settings, theta, lam = run.settings, received.theta.clone(), received.lam.clone()
+    phi = recover(received.z, settings)
+    prior = first_phi(run) if settings.prior == "init" else torch.logit(torch.tensor(settings.rho_init))
+    temperature = settings.temperature * settings.temperature_decay**round_
+    optimizer = torch.optim.SGD([
+        {"params": [theta.requires_grad_()], "lr": settings.rate},
+        {"params": [phi.requires_grad_()], "lr": settings.gate_rate},
+        {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.size, "maximize": True},
+    ])  # fmt: skip
+    noise = run.gate_noise(client, round_)
+    for x, y in run.batches(client, round_, settings.local_steps):
+        loss = torch.zeros(())
+        for _ in range(settings.samples):
+            weights = theta * gate(phi + next(noise))
+            shorten_slope(weights, settings.clip, settings.samples)
+            loss = loss + run.loss(weights, x, y) / settings.samples
+        constraint = active(phi).sum() - run.target
+        objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
+        optimizer.zero_grad()
+        objective.backward()
+        optimizer.step()
+        phi.data.clamp_(-settings.phi_limit, settings.phi_limit)
+        lam.data.mul_(constraint > 0)  # the multiplier starts again at 0 where the constraint holds
+    keep = kept(run, round_) if settings.sparse_upload else None
+    return gated_message(run, theta.detach(), mean_gate(phi.detach()), lam.detach(), keep)
+
+
+def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int | None) -> Message:
+    """The largest |theta z| with their gates; the other weights are 0, and their gates their average, the tail."""
+    if keep is None:
+        return Message(theta, z, lam)
+    support = top(run, (theta * z).abs(), keep)
+    return Message(theta * support, torch.where(support, z, z[~support].mean()), lam, support)
+
+
+def noise_free(run: Problem, state: Message) -> Tensor:
+    """theta times the gate without noise; where that is 0, a trace of the mean gate ranks the weights behind it."""
+    phi = recover(state.z, run.settings)
+    opened = gate(phi if run.settings.gate == "median" else BETA * phi)
+    return state.theta * torch.maximum(opened, SMALL * state.z)
+
+
+def watched(run: Problem, state: Message) -> dict[str, Tensor]:
+    """What the curve shows of the gates: how many are open on average, the multiplier, their mean entropy in nats."""
+    p = active(recover(state.z, run.settings))
+    entropy = (torch.special.entr(p) + torch.special.entr(1 - p)).mean()
+    return {"open_gates": p.sum(), "multiplier": state.lam, "gate_entropy": entropy}
+
+
+def first_phi(run: Problem) -> Tensor:
+    """phi ~ N(logit rho_init, 0.1^2)."""
+    return torch.logit(torch.tensor(run.settings.rho_init)) + 0.1 * run.first_noise
+
+
+def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) -> Iterator[Round]:
+    """FedAvg; Fed-IHT where the server cuts its average; FedIter-HT where clients cut after every step as well."""
+    settings, state = run.settings, Message(run.first_weights)
+    for round_ in range(settings.rounds):
+        keep = kept(run, round_) if server_cuts else None
+        answers = []
+        for client, w in run.asked_in(round_):
+            batches = run.batches(client, round_, settings.local_steps)
+            theta = descent(run, state, batches, settings.rate, keep if step_cuts else None)
+            answers.append((w, plain_message(run, theta, keep if settings.sparse_upload or step_cuts else None)))
+        theta = torch.stack([w * answer.theta for w, answer in answers]).sum(0)
+        state, down = plain_message(run, theta, keep), state
+        yield Round("training", round_, down, answers[0][1], state, state.theta)
+
+
+def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
+    """FedAvg of the m largest weights; the others are 0 and stay 0."""
+    settings, state = run.settings, plain_message(run, weights, run.target)
+    for round_ in range(settings.rounds, settings.rounds + settings.finetune_rounds):
+        answers = []
+        for client, w in run.asked_in(round_):
+            batches = run.batches(client, round_, settings.finetune_steps)
+            answers.append(w * descent(run, state, batches, settings.finetune_rate, None, state.support))
+        state, down = state._replace(theta=torch.stack(answers).sum(0)), state
+        yield Round("finetuning", round_, down, state, state, state.theta)
+
+
+def descent(
+    run: Problem,
+    received: Message,
+    batches: Iterator[tuple[Tensor, Tensor]],
+    rate: float,
+    keep: int | None,
+    moving: Tensor | float = 1.0,
+) -> Tensor:
+    """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` stay."""
+    theta = received.theta.clone().requires_grad_()
+    optimizer = torch.optim.SGD([theta], rate)
+    theta.register_hook(lambda slope: slope * moving)
+    shorten_slope(theta, run.settings.clip)
+    for x, y in batches:
+        optimizer.zero_grad()
+        run.loss(theta, x, y).backward()
+        optimizer.step()
+        theta.data = plain_message(run, theta.data, keep).theta
+    return theta.detach()
+
+
+def plain_message(run: Problem, theta: Tensor, keep: int | None) -> Message:
+    """The largest weights, or all."""
+    if keep is None:
+        return Message(theta)
+    support = top(run, theta.abs(), keep)
+    return Message(theta * support, support=support)
+
+
+def shorten_slope(weights: Tensor, limit: float | None, samples: int = 1) -> None:
+    """Have the slope by these weights, one of `samples`, shortened to a norm of `limit` before it goes further back."""
+    if limit is not None:
+        weights.register_hook(lambda slope: slope * (limit / samples / slope.norm()).clamp(max=1))
+
+
+def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
+    """The mask of the `keep` largest, the floor of every layer among them."""
+    if run.settings.layer_floor:
+        floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in run.by_layer(magnitude)]
+        magnitude = magnitude.masked_fill(torch.cat(floors), math.inf)
+    return largest(magnitude, keep)
+
+
+def kept(run: Problem, round_: int) -> int | None:
+    """How many weights a cut leaves after a round: m from the prune start on; before it all, or ever fewer."""
+    settings = run.settings
+    start = math.floor(settings.prune_from * settings.rounds + 1e-9)
+    if round_ >= start:
+        return run.target
+    if settings.keep_schedule == "constant":
+        return None
+    return run.target + math.floor((run.size - run.target) * (1 - (round_ + 1) / (start + 1)) ** 3)
+
+
+def largest(values: Tensor, keep: int) -> Tensor:
+    """The mask of the `keep` largest, the first of equal ones."""
+    mask = torch.zeros_like(values, dtype=torch.bool)
+    mask[values.argsort(descending=True, stable=True)[:keep]] = True
+    return mask
+
+
+METHODS: dict[str, Callable[[Problem], Iterator[Round]]] = {
+    "eflops": eflops,
+    "fedavg": averaging,
+    "fediht": lambda run: averaging(run, server_cuts=True),
+    "fediterht": lambda run: averaging(run, server_cuts=True, step_cuts=True),
+}
+
+
+def train(run: Problem, method: Callable[[Problem], Iterator[Round]]) -> Iterator[Round]:
+    """All rounds of a run: those of the method, then finetuning of the weights that it kept."""
+    for point in method(run):
+        yield point
+    yield from finetuning(run, point.weights)
+
+
+Server = single.Server
+
+
+def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+    """Do `work` with one run at a time."""
+    single.run(job, work, METHODS, train)

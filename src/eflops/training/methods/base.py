@@ -1,0 +1,146 @@
+"""What a method is: four parts, on tensors with a leading axis of runs. Nothing else in the code asks which one runs.
+
+`start`      the server's state before the first round
+`update`     what a client makes of the message it gets
+`aggregate`  how the server adds the answers up
+`effective`  the parameters that the state would be judged by
+and `download`, the message that the server sends. A method may also have `watched`: numbers [runs] of its state, by
+name, that the curves of its runs show.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.errors import UserError
+from eflops.training.methods.batches import Batches
+from eflops.training.methods.settings import RunSettings
+from eflops.training.models.base import Layer, Model, Rows
+from eflops.training.numerics.kernels import add_weighted, clip_rows
+
+State = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method knows of the problem: the model, how many weights to keep, and the settings of its runs."""
+
+    model: Model
+    target: int
+    settings: RunSettings
+
+    @property
+    def size(self) -> int:
+        """|theta|."""
+        return self.model.size
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The model's layers."""
+        return self.model.layers
+
+    def first_weights(self, seeds: Sequence[int]) -> Tensor:
+        """The weights that runs start from, [runs, size]: the model's own, or 0 where `initial` is "zeros"."""
+        zeros = self.settings.initial == "zeros"
+        if zeros and len(self.layers) > 1:
+            raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
+        first = torch.stack([self.model.initial(seed) for seed in seeds])
+        return first.zero_() if zeros else first
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
+
+    values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
+    gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, so it is not sent.
+    """
+
+    values: Tensor
+    support: Tensor | None = None
+    gates: Tensor | None = None
+    tail: Tensor | None = None
+    multiplier: Tensor | None = None
+    implicit: bool = False
+
+    def kept(self, size: int) -> int:
+        """How many of `size` weights a run's message carries, the same for all runs."""
+        return size if self.support is None else int(np.count_nonzero(self.support[0].numpy()))
+
+    def rows(self, index: Tensor) -> "Payload":
+        """The payload of some of the runs."""
+
+        def some(part: Tensor | None) -> Tensor | None:
+            return None if part is None else part.index_select(0, index)
+
+        support, gates, tail, multiplier = map(some, (self.support, self.gates, self.tail, self.multiplier))
+        return Payload(self.values.index_select(0, index), support, gates, tail, multiplier, self.implicit)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a client works with in one round: its data, the runs' seeds and settings, and where it stands."""
+
+    data: Rows
+    batches: Batches
+    seeds: Sequence[int]
+    settings: RunSettings
+    round: int
+    client: int
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A client's answer: which runs it is for, their aggregation weights [len(runs)], and the message."""
+
+    runs: Tensor
+    weights: Tensor
+    payload: Payload
+
+
+class Rounds(Protocol):
+    """What a stretch of rounds needs of a method."""
+
+    task: Task
+
+    def download(self, state: State, round_: int) -> Payload: ...
+
+    def update(self, received: Payload, work: Work) -> Payload: ...
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State: ...
+
+    def effective(self, state: State) -> Tensor: ...
+
+
+class Method(Rounds, Protocol):
+    """A federated method; see the module's docstring."""
+
+    def __init__(self, task: Task, **options: Any) -> None: ...
+
+    def start(self, seeds: Sequence[int]) -> State: ...
+
+
+def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:
+    """The weighted sum of a part of the answers, run by run, in the order of the clients.
+
+    Runs that no client answered for keep a sum of zero; the engine never lets that happen.
+    """
+    total = torch.zeros_like(like)
+    rows = total.view(len(total), -1).numpy()
+    for upload in uploads:
+        values = part(upload.payload)
+        add_weighted(rows, upload.runs.numpy(), upload.weights.numpy(), values.reshape(len(values), -1).numpy())
+    return total
+
+
+def clipped(gradient: Tensor, limit: float | Tensor | None) -> Tensor:
+    """`gradient` [runs, width] shortened, run by run, to a Euclidean norm of at most `limit`, in place."""
+    if limit is None:
+        return gradient
+    limits = limit[:, 0].float() if isinstance(limit, Tensor) else torch.full((len(gradient),), limit)
+    clip_rows(gradient.numpy(), limits.numpy())
+    return gradient

@@ -1,0 +1,162 @@
+"""E-FLoPS: federated averaging of weights under hard concrete gates, an L0 constraint and entropy regularisation.
+
+At temperature T = 0 it is FLoPS. The symbols are the paper's: theta~ raw weights, z gates, phi gate parameters, lam
+the multiplier of the constraint sum_j P(z_j != 0) <= rho |theta|.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.config.settings import GatedSettings
+from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
+from eflops.training.methods.cut import Cut, CutSchedule
+from eflops.training.methods.gated import Constants, Gate, gated_update
+from eflops.training.methods.settings import RunSettings
+from eflops.training.numerics import gates
+from eflops.training.numerics.kernels import e_to, ln
+from eflops.training.numerics.noise import address_of, normal
+from eflops.training.numerics.selection import keep_marked
+
+SMALLEST_GATE = 1e-6
+TRACE = 1e-6
+NO_PRIOR = np.empty((0, 0), np.float32)
+
+
+class Method:
+    """Clients descend on (theta~, phi) and ascend on lam; the server averages theta = theta~ z and z."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        self.task, self.settings = task, task.settings
+        self.schedule = CutSchedule(task.settings, task.size, task.target)
+        self.cut = Cut.of(task.layers, task.settings.layer_floor)
+        shape = gates.ZETA - gates.GAMMA, gates.GAMMA, gates.BETA, e_to(gates.LOW)
+        self.constants = Constants(
+            Gate(*map(np.float32, (*shape, task.settings.phi_limit, task.target))),
+            gates.recovery_numbers(task.settings.gate_recovery, torch.float32),
+            gates.mean_numbers(torch.float32),
+            gates.kl_numbers(torch.float32),
+        )
+
+    def start(self, seeds: Sequence[int]) -> State:
+        """The first weights, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
+        theta = self.task.first_weights(seeds)
+        phi = self._first_phi(seeds, self.settings, theta.shape[1])
+        z = gates.mean_gate(phi)
+        if self.settings.rescale_start:
+            theta = theta / z
+        return {"theta": theta, "gates": z, "multiplier": theta.new_zeros(len(seeds))}
+
+    def download(self, state: State, round_: int) -> Payload:
+        """theta~, z and lam; once the server has cut them, those kept and the average of the other gates."""
+        return Payload(state["theta"], state.get("support"), state["gates"], state.get("tail"), state["multiplier"])
+
+    def update(self, received: Payload, work: Work) -> Payload:
+        """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
+        theta, z, lam = (_present(part).clone() for part in (received.values, received.gates, received.multiplier))
+        settings, batches = work.settings, work.batches
+        own_prior = settings.prior == "init"
+        gated_update(
+            work.data.arrays,
+            theta.numpy(),
+            z.numpy(),
+            lam.numpy(),
+            self._numbers(settings, work.round),
+            self._first_phi(work.seeds, settings, self.task.size).numpy() if own_prior else NO_PRIOR,
+            self.constants,
+            (batches.orders, batches.size, batches.steps),
+            (address_of("gates", (work.round, work.client)), np.array(work.seeds, np.uint64)),
+            settings.samples,
+        )
+        return self._message(theta, z, lam, work.round, settings.sparse_upload)
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
+        """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
+        z = average(uploads, lambda payload: _present(payload.gates), state["gates"])
+        theta = average(uploads, lambda payload: payload.values * _present(payload.gates), state["theta"])
+        lam = average(uploads, lambda payload: _present(payload.multiplier), state["multiplier"])
+        excess = gates.expected_active(self._recover(z)) - self.task.target
+        lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
+        sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)
+        parts = {
+            "theta": sent.values,
+            "gates": sent.gates,
+            "multiplier": lam,
+            "support": sent.support,
+            "tail": sent.tail,
+        }
+        return {name: part for name, part in parts.items() if part is not None}
+
+    def effective(self, state: State) -> Tensor:
+        """theta~ times the noise-free gate; a closed gate leaves a trace of its mean.
+
+        Where fewer than m gates are open, the trace fills the m weights up by |theta~ z|, as the server's cut ranks
+        them; without it all weights behind closed gates would be equal, and their order would say which are kept.
+        """
+        z = state["gates"]
+        open_gate = gates.deterministic(self._recover(z), self.settings.gate)
+        return state["theta"] * torch.maximum(open_gate, z * TRACE)
+
+    def watched(self, state: State) -> dict[str, Tensor]:
+        """What curves show of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
+        phi = self._recover(state["gates"])
+        return {
+            "open_gates": gates.expected_active(phi),
+            "multiplier": state["multiplier"].clone(),
+            "gate_entropy": gates.mean_entropy(phi),
+        }
+
+    def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
+        """The top m of |theta~ z| with their gates; the other weights become 0, their gates their average, in place."""
+        keep = self.schedule.keep(round_) if cut else None
+        if keep is None:
+            return Payload(theta, None, z, None, lam)
+        support, tail = self.cut.top(theta * z, keep), torch.empty_like(lam)
+        keep_marked(theta.numpy(), z.numpy(), support.numpy(), tail.numpy())
+        return Payload(theta, support, z, tail, lam)
+
+    def _recover(self, z: Tensor) -> Tensor:
+        return gates.recover(z, self.settings.gate_recovery, self.settings.phi_limit)
+
+    def _first_phi(self, seeds: Sequence[int], settings: RunSettings, width: int) -> Tensor:
+        spread = [0.1 * normal(seed, "first gates", width) for seed in seeds]
+        return torch.stack([centre + part for centre, part in zip(settings.each(_centre), spread, strict=True)])
+
+    def _numbers(self, settings: RunSettings, round_: int) -> np.ndarray:
+        """The runs' numbers as `gated` has them, with T in this round.
+
+        Every client can make phi_init by itself, so that it is never sent. Where it is one number for all gates, the
+        entropy's slope is a polynomial.
+        """
+
+        def of_run(run: GatedSettings) -> list[float]:
+            temperature = run.temperature * _power(run.temperature_decay, round_)
+            entropy = temperature * gates.entropy_polynomials(_centre(run)) * (run.prior == "mean")
+            clip = np.inf if run.clip is None else run.clip
+            rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.size
+            return [*rates, clip, temperature, *entropy.flat]
+
+        steady = all(decay == 1 for decay in settings.values("temperature_decay"))
+        return settings.array(("gated", None if steady else round_), of_run)
+
+
+def _centre(run: GatedSettings) -> float:
+    """logit(rho_init)."""
+    return ln(run.rho_init / (1 - run.rho_init))
+
+
+def _power(base: float, exponent: int) -> float:
+    """base^exponent by multiplications alone, which are rounded alike everywhere."""
+    result = 1.0
+    while exponent:
+        result = result * base if exponent & 1 else result
+        base, exponent = base * base, exponent >> 1
+    return result
+
+
+def _present(part: Tensor | None) -> Tensor:
+    assert part is not None
+    return part

@@ -1,0 +1,167 @@
+"""A client's local steps under gates, in one compiled call for all runs that ask it.
+
+Each step draws gates z, takes the loss's slope at theta~ z, and moves by the slopes of loss, entropy and constraint:
+descent on (theta~, phi), ascent on the multiplier lam. All slopes of a step are taken at the same theta~ and phi.
+Messages carry mean gates, so phi is recovered from them at the start and averaged over the noise at the end.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from eflops.training.methods.batches import rows_of_step
+from eflops.training.models.gradients import gradient
+from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, total
+from eflops.training.numerics.compiled import compiled
+from eflops.training.numerics.kernels import add, clip_rows, exponentials, kl_slopes, mean_gates, recover_phi
+from eflops.training.numerics.noise import fill_uniform
+
+# Half a step of the noise's type keeps the logistic quantile finite at u = 0.
+LEAST_NOISE = np.float32(2.0**-24)
+
+
+# Columns of the runs' numbers: rates of theta, phi and lam, the clip, T, and T times `gates.entropy_polynomials`.
+RATE, GATE_RATE, MULTIPLIER_RATE, CLIP, TEMPERATURE, ENTROPY = range(6)
+TERMS = 8
+COLUMNS = ENTROPY + 2 * TERMS
+
+
+class Local(NamedTuple):
+    """What a step changes, in place: theta and phi [runs, size], lam [runs]."""
+
+    theta: np.ndarray
+    phi: np.ndarray
+    lam: np.ndarray
+
+
+class Gate(NamedTuple):
+    """A gate's shape: zeta - gamma, gamma, beta and e^LOW; the limit of |phi|; how many gates may be open."""
+
+    span: np.float32
+    start: np.float32
+    beta: np.float32
+    low: np.float32
+    limit: np.float32
+    target: np.float32
+
+
+class Constants(NamedTuple):
+    """Of the gates: their shape, and the numbers of phi's recovery, of the mean gate and of the KL's slope."""
+
+    gate: Gate
+    recovery: tuple
+    mean: tuple
+    kl: tuple
+
+
+@compiled
+def gated_update(
+    rows: Any, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
+    constants: Constants, batches: tuple, noise: tuple, samples: int,
+) -> None:  # fmt: skip
+    """All local steps of a round on theta and the mean gates, both [runs, size], and lam [runs], in place.
+
+    numbers [runs, COLUMNS]. prior [runs, size]: each gate's own phi_init, where the entropy's slope is not a
+    polynomial, else empty. noise: the address of its numbers and the runs' seeds.
+    """
+    (orders, size, steps), (address, seeds) = batches, noise
+    phi, weights = np.empty_like(theta), np.empty_like(theta)
+    drawn, slopes = np.empty((samples, *theta.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
+    recover_phi(gates, constants.recovery, constants.gate.limit, phi)
+    local = Local(theta, phi, lam)
+    for step in range(steps):
+        chosen = rows_of_step(orders, size, step)
+        for sample in range(samples):
+            open_gates(local, constants.gate, address, seeds, step * samples + sample, drawn[sample], weights)
+            gradient(rows, weights, chosen, slopes[sample])
+            clip_rows(slopes[sample], numbers[:, CLIP])
+        gated_step(local, slopes, drawn, numbers, prior, constants.gate, constants.kl)
+    mean_gates(phi, constants.mean, gates)
+
+
+@compiled
+def open_gates(
+    local: Local, gate: Gate, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
+) -> None:
+    """z as `gates.sample` has it, and theta z, both [runs, size]."""
+    noise = np.empty(weights.shape[1], np.float32)
+    for run in range(len(weights)):
+        fill_uniform(address, seeds[run], turn, noise)
+        _draw(local.phi[run], noise, gate.span, gate.start, -ONE / gate.beta, gates[run])
+        for index in range(noise.size):
+            weights[run, index] = local.theta[run, index] * gates[run, index]
+
+
+@compiled
+def _draw(
+    phi: np.ndarray, uniform: np.ndarray, span: np.float32, start: np.float32, narrow: np.float32, gates: np.ndarray
+) -> None:
+    """Gates with logistic noise, ln(u / (1 - u)); flat."""
+    for index in range(phi.size):
+        u = min(max(uniform[index], LEAST_NOISE), ONE - LEAST_NOISE)
+        s = ONE / (ONE + exponential((phi[index] + logarithm(u / (ONE - u))) * narrow))
+        gates[index] = min(max(fma(s, span, start), ZERO), ONE)
+
+
+@compiled
+def gated_step(
+    local: Local, slopes: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, gate: Gate, kl: tuple
+) -> None:
+    """One step, by the mean of the loss's slopes at each draw of the gates, both [samples, runs, size].
+
+    The multiplier rises by what sum_j P(z_j != 0) has in excess, and starts again at 0 once there is none.
+    """
+    by = np.empty((4, local.phi.shape[1]), np.float32)
+    by_theta, by_phi, active, entropy = by[0], by[1], by[2], by[3]
+    share = ONE / np.float32(len(slopes))
+    for run in range(len(local.lam)):
+        theta, phi, own = local.theta[run], local.phi[run], numbers[run]
+        by_theta[:] = by_phi[:] = ZERO
+        for sample in range(len(slopes)):
+            _add_slopes(slopes[sample, run], gates[sample, run], theta, gate, share, by_theta, by_phi)
+        if prior.size:
+            kl_slopes(phi, prior[run], kl, entropy)
+            add(by_phi, entropy, own[TEMPERATURE])
+        exponentials(phi, active)
+        _descend_gates(phi, by_phi, own[GATE_RATE], local.lam[run], own[ENTROPY:], gate, active)
+        add(theta, by_theta, -own[RATE])
+        excess = total(active) - gate.target
+        local.lam[run] = fma(own[MULTIPLIER_RATE], excess, local.lam[run]) if excess > ZERO else ZERO
+
+
+@compiled
+def _add_slopes(
+    slope: np.ndarray, gates: np.ndarray, theta: np.ndarray, gate: Gate, share: np.float32, by_theta: np.ndarray,
+    by_phi: np.ndarray,
+) -> None:  # fmt: skip
+    """by_theta += slope z, and by_phi += slope theta dz/dphi, as `gates.sample_with_slope` has it, but had from z."""
+    inverse, steepness, start = ONE / gate.span, gate.span / gate.beta, gate.start
+    for index in range(slope.size):
+        z, own = gates[index], slope[index] * share
+        s = (z - start) * inverse
+        z_slope = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
+        by_theta[index] = fma(own, z, by_theta[index])
+        by_phi[index] = fma(own * theta[index], z_slope, by_phi[index])
+
+
+@compiled
+def _descend_gates(
+    phi: np.ndarray, by_phi: np.ndarray, rate: np.float32, multiplier: np.float32, entropy: np.ndarray, gate: Gate,
+    odds: np.ndarray,
+) -> None:  # fmt: skip
+    """One step of phi by loss, constraint and entropy; `odds`, which comes as e^phi, leaves as P(z != 0)."""
+    a7, a6, a5, a4, a3, a2, a1, a0 = entropy[:TERMS]
+    b7, b6, b5, b4, b3, b2, b1, b0 = entropy[TERMS:]
+    low, limit = gate.low, gate.limit
+    for index in range(phi.size):
+        ratio = odds[index]
+        share = ratio / ((ratio + low) * (ratio + ONE))
+        active = share * (ratio + ONE)
+        q = share * (ratio + low)
+        v = q + q - ONE
+        a = fma(fma(fma(fma(fma(fma(fma(a7, v, a6), v, a5), v, a4), v, a3), v, a2), v, a1), v, a0)
+        b = fma(fma(fma(fma(fma(fma(fma(b7, v, b6), v, b5), v, b4), v, b3), v, b2), v, b1), v, b0)
+        slope = fma(multiplier, fma(-active, active, active), by_phi[index])
+        slope = fma(fma(-q, q, q), fma(phi[index], a, b), slope)
+        phi[index] = min(max(fma(-rate, slope, phi[index]), -limit), limit)
+        odds[index] = active

@@ -1,0 +1,79 @@
+"""The settings of runs that train side by side: shared, or a column where they differ."""
+
+from collections.abc import Callable, Hashable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.config.settings import PER_RUN, TrainingSettings
+
+
+class RunSettings:
+    """Settings by name: a plain value where all runs agree, else a column [runs, 1] of float64.
+
+    Numbers are rounded to the tensors' type only where they are used, so that a run's bits are the same whether its
+    setting is a plain value or stands in a column.
+    """
+
+    def __init__(self, runs: Sequence[TrainingSettings], block: "RunSettings | None" = None, rows: Any = None) -> None:
+        self.runs = tuple(runs)
+        self._alike = all(run is self.runs[0] for run in self.runs)
+        self._block, self._rows = block or self, rows
+        self._arrays: dict[Hashable, np.ndarray] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if self._alike:
+            return getattr(self.runs[0], name)
+        values = self.values(name)
+        if name not in PER_RUN and any(value != values[0] for value in values):
+            raise ValueError(f"runs of one batch must agree on {name}, and these have {values}")
+        return column(values)
+
+    def values(self, name: str) -> list[Any]:
+        """The setting of each run."""
+        return self.each(attrgetter(name))
+
+    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+        """`function` of each run's settings, computed once where all runs share them."""
+        if self._alike:
+            return [function(self.runs[0])] * len(self.runs)
+        return [function(run) for run in self.runs]
+
+    def array(self, name: Hashable, function: Callable[[Any], Any], kind: type = np.float32) -> np.ndarray:
+        """`function` of each run's settings as an array [runs, ...]; the block keeps it under this name."""
+        kept = self._block._arrays
+        if name not in kept:
+            kept[name] = np.array(self._block.each(function), kind)
+        return kept[name] if self._rows is None else kept[name][self._rows]
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A setting of each run, [runs] of the tensors' type; what is null has no limit."""
+        return self.array(name, lambda run: np.inf if getattr(run, name) is None else getattr(run, name))
+
+    def of(self, rows: Sequence[int]) -> "RunSettings":
+        """The settings of some of a block's runs."""
+        if len(rows) == len(self.runs):
+            return self
+        return RunSettings([self.runs[row] for row in rows], self._block, np.array(rows))
+
+
+def column(values: Sequence[Any]) -> Any:
+    """A plain value where all are equal, else a column [runs, 1] of float64."""
+    if all(value == values[0] for value in values):
+        return values[0]
+    return torch.tensor(values, dtype=torch.float64)[:, None]
+
+
+def scaled(values: Tensor, factor: float | Tensor) -> Tensor:
+    """`values` [runs, ...] times a setting, in place."""
+    return values.mul_(factor.to(values.dtype) if isinstance(factor, Tensor) else factor)
+
+
+def batch_key(settings: TrainingSettings) -> tuple[Any, ...]:
+    """What runs must agree on to train in one batch: all but the settings that can stand in a column."""
+    shared = settings.model_dump(exclude=set(PER_RUN))
+    absent = tuple(name for name in PER_RUN if getattr(settings, name, None) is None)
+    return (*shared.items(), absent)

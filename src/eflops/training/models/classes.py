@@ -1,0 +1,92 @@
+"""What models of classes share: the softmax's errors, and the metrics of logits. Compiled."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, logarithm, total
+from eflops.training.numerics.compiled import compiled
+
+# Probabilities below this count as 0: what they add to a slope is lost in rounding, and numbers near the smallest that
+# a processor can hold are slow.
+NOTHING = np.float32(1e-30)
+
+
+@compiled
+def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
+    """Logits [classes, n] become the slopes of the mean cross-entropy by them, (softmax - one-hot) / n, in place."""
+    classes, count = logits.shape
+    share = np.float32(1 / count)
+    for row in range(count):
+        largest, mass = logits[0, row], ZERO
+        for label in range(1, classes):
+            largest = max(largest, logits[label, row])
+        for label in range(classes):
+            power = exponential(logits[label, row] - largest)
+            logits[label, row] = power if not power < NOTHING else ZERO
+            mass += logits[label, row]
+        for label in range(classes):
+            hit = ONE if labels[row] == label else ZERO
+            logits[label, row] = (logits[label, row] / mass - hit) * share
+
+
+def class_metrics(logits: Tensor, labels: Tensor, area: bool = False) -> dict[str, Tensor]:
+    """Accuracy, cross-entropy and, where asked for, AUC of logits [runs, rows, classes]."""
+    names = ("accuracy", "cross_entropy", "auc") if area else ("accuracy", "cross_entropy")
+    metrics = torch.empty(len(names), len(logits), dtype=torch.float64)
+    _class_metrics(logits.contiguous().numpy(), labels.numpy(), metrics.numpy())
+    return dict(zip(names, metrics, strict=True))
+
+
+@compiled
+def _class_metrics(logits: np.ndarray, labels: np.ndarray, metrics: np.ndarray) -> None:
+    runs, rows, classes = logits.shape
+    losses = np.empty(rows)
+    for run in range(runs):
+        hits = 0
+        for row in range(rows):
+            best = 0
+            for label in range(1, classes):
+                best = label if logits[run, row, label] > logits[run, row, best] else best
+            hits += best == labels[row]
+            losses[row] = _cross_entropy(logits[run, row], best, labels[row])
+        metrics[0, run] = hits / rows
+        metrics[1, run] = total(losses) / rows
+        if len(metrics) == 3:
+            metrics[2, run] = _auc(logits[run], labels)
+
+
+@compiled
+def _cross_entropy(logits: np.ndarray, best: int, label: int) -> float:
+    """ln sum_c e^(logit_c - largest) - (own logit - largest)."""
+    largest, mass = np.float64(logits[best]), 0.0
+    for other in range(logits.size):
+        mass += exponential(np.float64(logits[other]) - largest)
+    return logarithm(mass) - (np.float64(logits[label]) - largest)
+
+
+@compiled
+def _auc(logits: np.ndarray, labels: np.ndarray) -> float:
+    """The mean of the areas between two classes, over all pairs of classes that the rows have."""
+    areas, pairs = 0.0, 0
+    for high in range(1, logits.shape[1]):
+        for low in range(high):
+            area = _area_between(logits, labels, low, high)
+            if not np.isnan(area):
+                areas += area
+                pairs += 1
+    return areas / pairs if pairs else np.nan
+
+
+@compiled
+def _area_between(logits: np.ndarray, labels: np.ndarray, low: int, high: int) -> float:
+    """The share of (row of `high`, row of `low`) in the right order by the difference of logits; a tie counts half."""
+    scores = logits[:, high].astype(np.float64) - logits[:, low].astype(np.float64)
+    halves, pairs = 0, 0
+    for positive in range(labels.size):
+        if labels[positive] == high:
+            for negative in range(labels.size):
+                if labels[negative] == low:
+                    halves += 2 * (scores[positive] > scores[negative]) + (scores[positive] == scores[negative])
+                    pairs += 1
+    return halves / (2 * pairs) if pairs else np.nan

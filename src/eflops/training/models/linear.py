@@ -1,0 +1,112 @@
+"""Linear regression without intercept under the squared loss."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba.extending import overload
+from torch import Tensor
+
+from eflops.training.models.base import Layer, Operations, Rows
+from eflops.training.models.gradients import MatrixRows, gradient, is_kind, matrix_rows, slopes
+from eflops.training.models.start import uniform_start
+from eflops.training.numerics.arithmetic import total
+from eflops.training.numerics.compiled import OPTIONS, compiled
+from eflops.training.numerics.product import WIDTH, chosen_dots, chosen_product, product
+
+
+class LinearRows(MatrixRows):
+    """Labels are numbers."""
+
+
+class Linear:
+    """y = x theta; loss (x theta - y)^2."""
+
+    def __init__(self, features: int) -> None:
+        self.size = features
+        self.layers = (Layer("weights", 0, features),)
+
+    def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
+        """Rows of features."""
+        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: LinearRows(*matrix_rows(rows)))
+
+    def initial(self, seed: int) -> Tensor:
+        """Uniform within 1 / sqrt(features)."""
+        return uniform_start(seed, [(self.size, self.size)])
+
+    def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+        """2/n X'(X theta - y)."""
+        return slopes(theta, data, chosen)
+
+    def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
+        """Mean squared error and R2."""
+        error, r2 = torch.empty(2, len(theta), dtype=torch.float64)
+        _measure(theta.numpy(), data.columns, data.y.numpy(), error.numpy(), r2.numpy())
+        return {"mse": error, "r2": r2}
+
+    def macs(self, kept: np.ndarray) -> Operations:
+        """One operation a kept weight."""
+        return Operations({"weights": int(kept.sum())})
+
+
+@overload(gradient, jit_options=OPTIONS)
+def _linear(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> Any:
+    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+        if chosen.shape[1] == 0:
+            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, slope)
+        else:
+            _over_chosen_rows(rows.panels, rows.labels, weights, chosen, slope)
+
+    return over_rows if is_kind(rows, LinearRows) else None
+
+
+@compiled
+def _over_all_rows(
+    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, slope: np.ndarray
+) -> None:
+    """All runs share one product there and one back."""
+    outputs, share = np.empty((len(weights), labels.size), np.float32), np.float32(2 / labels.size)
+    product(weights, columns, outputs)
+    for run in range(len(outputs)):
+        for row in range(labels.size):
+            outputs[run, row] = (outputs[run, row] - labels[row]) * share
+    product(outputs, panels, slope)
+
+
+@compiled
+def _over_chosen_rows(
+    panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray
+) -> None:
+    """Each run has rows of its own."""
+    runs, width = weights.shape
+    own = np.zeros(len(panels) * WIDTH, np.float32)
+    outputs, share = np.empty(chosen.shape[1], np.float32), np.float32(2 / chosen.shape[1])
+    for run in range(runs):
+        own[:width] = weights[run]
+        chosen_dots(own, panels, chosen[run], outputs)
+        for place in range(outputs.size):
+            outputs[place] = (outputs[place] - labels[chosen[run, place]]) * share
+        chosen_product(outputs, panels, chosen[run], slope[run])
+
+
+@compiled
+def _measure(theta: np.ndarray, columns: np.ndarray, labels: np.ndarray, error: np.ndarray, r2: np.ndarray) -> None:
+    """Errors are rounded to float32, their squares and sums to float64."""
+    count = labels.size
+    outputs, squares = np.empty((len(theta), count), np.float32), labels.astype(np.float64)
+    product(theta, columns, outputs)
+    mean = total(squares) / count
+    for row in range(count):
+        squares[row] = (squares[row] - mean) * (squares[row] - mean)
+    spread = total(squares) / count
+    for run in range(len(theta)):
+        for row in range(count):
+            wrong = np.float64(outputs[run, row] - labels[row])
+            squares[row] = wrong * wrong
+        error[run] = total(squares) / count
+        r2[run] = 1 - error[run] / spread
+
+
+def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Linear:
+    """The model for rows of this shape."""
+    return Linear(shape[0])

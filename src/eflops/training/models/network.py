@@ -1,0 +1,124 @@
+"""The paper's CNN as a list of stages: which weights there are and where they lie. Loads no torch."""
+
+from dataclasses import dataclass
+from itertools import accumulate
+from math import prod
+from typing import NamedTuple
+
+from eflops.errors import UserError
+
+KERNEL = 5
+POOL = 2
+CHANNELS = (6, 16)
+WIDTHS = (120, 84)
+# A row of a kernel must fit into the vectors of `numerics.convolution`.
+MOST_CHANNELS = 6
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A layer of units: weights [units, sources, taps] from `start` on, then a bias a unit.
+
+    sources: units of the stage before (or input channels); taps: weights between a pair of units; positions: how often
+    each weight is used in one prediction.
+    """
+
+    name: str
+    start: int
+    units: int
+    sources: int
+    taps: int
+    positions: int
+
+    @property
+    def weights(self) -> slice:
+        """Where the weights lie in the flat parameter vector."""
+        return slice(self.start, self.start + self.units * self.sources * self.taps)
+
+    @property
+    def biases(self) -> slice:
+        """Where the biases lie, behind the weights."""
+        return slice(self.weights.stop, self.weights.stop + self.units)
+
+    @property
+    def stop(self) -> int:
+        """The end of the stage's parameters."""
+        return self.biases.stop
+
+
+def cnn_stages(shape: tuple[int, ...], classes: int) -> tuple[Stage, ...]:
+    """The stages for images [channels, height, width]: two pooled convolutions and three dense layers.
+
+    With images [1, 28, 28] and 10 classes these are the paper's 44,426 parameters.
+    """
+    stages: list[Stage] = []
+
+    def add(name: str, units: int, sources: int, taps: int, positions: int) -> None:
+        stages.append(Stage(name, stages[-1].stop if stages else 0, units, sources, taps, positions))
+
+    sources, *sides = shape
+    if sources > MOST_CHANNELS:
+        raise UserError(f"the cnn cannot take images of {sources} channels: there may be at most {MOST_CHANNELS}")
+    for index, units in enumerate(CHANNELS, 1):
+        sides = [side - KERNEL + 1 for side in sides]
+        if any(side < POOL or side % POOL for side in sides):
+            raise UserError(
+                f"the cnn cannot take images of {shape[1]} x {shape[2]} pixels: after each {KERNEL} x {KERNEL}"
+                f" convolution both sides must be even and at least {POOL}, as for 28 x 28 pixels"
+            )
+        add(f"conv{index}", units, sources, KERNEL**2, prod(sides))
+        sides, sources = [side // POOL for side in sides], units
+    taps = prod(sides)
+    for index, units in enumerate((*WIDTHS, classes), 1):
+        add(f"dense{index}", units, sources, taps, 1)
+        sources, taps = units, 1
+    return tuple(stages)
+
+
+class Plan(NamedTuple):
+    """A pooled convolution for compiled code: inputs [height, width, channels], and where its parameters are."""
+
+    height: int
+    width: int
+    channels: int
+    units: int
+    windows: int
+    start: int
+    biases: int
+
+
+class Net(NamedTuple):
+    """The stages for compiled code.
+
+    widths: inputs of the first dense layer, then units of each; starts: where the weights of each begin; places: where
+    the units of each begin if they stand one below the other, inputs first, and where they end; lists: where the lists
+    of the layers behind the first begin in `passes.Room.firsts`.
+    """
+
+    size: int
+    first: Plan
+    second: Plan
+    widths: tuple[int, ...]
+    starts: tuple[int, ...]
+    places: tuple[int, ...]
+    lists: tuple[int, ...]
+
+
+def net(shape: tuple[int, ...], stages: tuple[Stage, ...]) -> Net:
+    """The stages of images of this shape as numbers."""
+    first, second, *dense = stages
+    widths = (dense[0].sources * dense[0].taps, *(stage.units for stage in dense))
+    return Net(
+        stages[-1].stop,
+        _plan(first, shape[1], shape[2]),
+        _plan(second, *((side - KERNEL + 1) // POOL for side in shape[1:])),
+        widths,
+        tuple(stage.start for stage in dense),
+        (0, *accumulate(widths)),
+        tuple(accumulate(stage.units + 1 for stage in stages[:-1])),
+    )
+
+
+def _plan(stage: Stage, height: int, width: int) -> Plan:
+    windows = stage.positions // POOL**2
+    return Plan(height, width, stage.sources, stage.units, windows, stage.start, stage.biases.start)

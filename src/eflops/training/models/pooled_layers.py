@@ -1,0 +1,191 @@
+"""The CNN's convolutions with ReLU and pooling, for LANES images of one run, forward and back; compiled.
+
+On the way back a layer's images lie one behind the other. Where slopes go is an array `where` [units, windows, LANES]
+from the way forward; see `convolution.pooled_unit`.
+"""
+
+import numpy as np
+
+from eflops.training.models.network import KERNEL, POOL, Plan
+from eflops.training.numerics.arithmetic import ZERO
+from eflops.training.numerics.compiled import compiled
+from eflops.training.numerics.convolution import (
+    LANES,
+    LONG,
+    SHORT,
+    UPPER,
+    add_lower_patches,
+    add_short_patches,
+    add_upper_patches,
+    pooled_unit,
+    spread_patches,
+    turn,
+)
+
+# Images whose slopes are spread together: few enough that those of their pixels stay in the first-level cache.
+GROUP = 8
+
+
+@compiled
+def list_kernels(theta: np.ndarray, plan: Plan, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray) -> None:
+    """The weights that are not zero: of unit u, those from firsts[u] up to firsts[u + 1].
+
+    offsets: how far their inputs are from the first one of a window in images [height, width, channels, LANES].
+    """
+    at, count = plan.start, 0
+    for unit in range(plan.units):
+        firsts[unit] = count
+        for channel in range(plan.channels):
+            for row in range(KERNEL):
+                for column in range(KERNEL):
+                    values[count] = theta[at]
+                    offsets[count] = ((row * plan.width + column) * plan.channels + channel) * LANES
+                    count += theta[at] != ZERO
+                    at += 1
+    firsts[plan.units] = count
+
+
+@compiled
+def convolve(plan: Plan, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray, theta: np.ndarray,
+             images: np.ndarray, by_unit: bool, out: np.ndarray, where: np.ndarray) -> None:  # fmt: skip
+    """From images [height, width, channels, LANES] to out [windows, units, LANES], or [units, windows, LANES]."""
+    window, down = 0, plan.width * plan.channels
+    for row in range(0, plan.height - KERNEL + 1, POOL):
+        for column in range(0, plan.width - KERNEL + 1, POOL):
+            at = (row * plan.width + column) * plan.channels * LANES
+            for unit in range(plan.units):
+                place = unit * plan.windows + window
+                out_at = place if by_unit else window * plan.units + unit
+                pooled_unit(values, offsets, firsts[unit], firsts[unit + 1] - firsts[unit], images, at, plan.channels,
+                            down, theta[plan.biases + unit], out, out_at * LANES, where, place * LANES)  # fmt: skip
+            window += 1
+
+
+@compiled
+def to_lanes(images: np.ndarray, starts: np.ndarray, ends: np.ndarray, lanes: np.ndarray) -> None:
+    """LANES images, which begin at `starts`, side by side: number i of an image goes to its lane of lanes[ends[i]:]."""
+    for column in range(0, ends.size, SHORT):
+        for lane in range(0, LANES, SHORT):
+            turn(images, starts, lane, column, lanes, ends, column, lane)
+
+
+@compiled
+def from_lanes(lanes: np.ndarray, ends: np.ndarray, starts: np.ndarray, images: np.ndarray) -> None:
+    """The way back from `to_lanes`."""
+    for column in range(0, ends.size, SHORT):
+        for lane in range(0, LANES, SHORT):
+            turn(lanes, ends, column, lane, images, starts, lane, column)
+
+
+@compiled
+def corners(plan: Plan, starts: np.ndarray) -> np.ndarray:
+    """Where each window [windows, LANES] begins in images that begin at `starts`."""
+    places = np.empty((plan.windows, LANES), np.int32)
+    window = 0
+    for row in range(0, plan.height - KERNEL + 1, POOL):
+        for column in range(0, plan.width - KERNEL + 1, POOL):
+            for lane in range(LANES):
+                places[window, lane] = starts[lane] + (row * plan.width + column) * plan.channels
+            window += 1
+    return places
+
+
+@compiled
+def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, slopes: np.ndarray, where: np.ndarray,
+                 inputs: np.ndarray, slope: np.ndarray) -> None:  # fmt: skip
+    """Slopes of the inputs, which start as zeros, and of the parameters, from slopes [units, windows, LANES].
+
+    Only slopes that are passed on are worked on, because much is done with each.
+    """
+    size, pitch = plan.height * plan.width * plan.channels, plan.width * plan.channels
+    kernels = np.zeros((plan.units, KERNEL * LONG), np.float32)
+    _fill_kernels(plan, theta, kernels)
+    sums = np.zeros((plan.units, KERNEL * LONG + 1), np.float32)
+    values, places = np.empty(plan.windows * GROUP + 1, np.float32), np.empty(plan.windows * GROUP + 1, np.int32)
+    begin = corners(plan, np.arange(LANES) * size)
+    for group in range(0, count, GROUP):
+        lanes = slice(group, min(group + GROUP, count))
+        for unit in range(plan.units):
+            found = _passed_on(slopes[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, places)
+            _add_patches(plan, values, places, found, images, sums[unit])
+            spread_patches(values, places, found, kernels, unit * KERNEL * LONG, inputs, pitch)
+    _read_kernels(plan, sums, slope)
+
+
+@compiled
+def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, slopes: np.ndarray, where: np.ndarray,
+                slope: np.ndarray) -> None:  # fmt: skip
+    """Slopes of the parameters, from slopes [units, windows * LANES]; those not passed on count as zeros.
+
+    images: they begin at `starts`.
+    """
+    sums = np.zeros((plan.units, KERNEL * _row(plan) + 1), np.float32)
+    values, places = np.empty(slopes.shape[1], np.float32), np.empty(slopes.shape[1], np.int32)
+    begin, nowhere = corners(plan, starts).reshape(-1), np.int32(0)
+    for unit in range(plan.units):
+        some = False
+        for index in range(values.size):
+            offset = where[unit, index]
+            is_open = offset >= nowhere
+            some |= is_open
+            values[index] = slopes[unit, index] if is_open else ZERO
+            places[index] = begin[index] + (offset if is_open else nowhere)
+        if some:
+            _add_patches(plan, values, places, values.size, images, sums[unit])
+    _read_kernels(plan, sums, slope)
+
+
+@compiled
+def _passed_on(slopes: np.ndarray, where: np.ndarray, begin: np.ndarray, values: np.ndarray, places: np.ndarray) -> int:
+    """The slopes [windows, lanes] that a unit passes on, and where their inputs begin; how many there are."""
+    count = 0
+    for window in range(len(slopes)):
+        for lane in range(slopes.shape[1]):
+            offset = where[window, lane]
+            values[count] = slopes[window, lane]
+            places[count] = begin[window, lane] + offset
+            count += offset >= 0
+    return count
+
+
+@compiled
+def _add_patches(plan: Plan, values: np.ndarray, places: np.ndarray, count: int, images: np.ndarray,
+                 sums: np.ndarray) -> None:  # fmt: skip
+    """Add to the slopes of a unit's kernel and to the last one, that of its bias."""
+    pitch, last = plan.width * plan.channels, sums.size - 1
+    if _row(plan) == SHORT:
+        add_short_patches(values, places, count, images, 0, pitch, sums, 0, last)
+    else:
+        add_upper_patches(values, places, count, images, 0, pitch, sums, 0, last)
+        add_lower_patches(values, places, count, images, UPPER * pitch, pitch, sums, UPPER * LONG, last)
+
+
+@compiled
+def _row(plan: Plan) -> int:
+    """Numbers to which a row of a kernel is filled up."""
+    return SHORT if KERNEL * plan.channels <= SHORT else LONG
+
+
+@compiled
+def _fill_kernels(plan: Plan, theta: np.ndarray, kernels: np.ndarray) -> None:
+    """The weights [units, channels, 5, 5] as kernels [units, 5 rows], whose rows are [5, channels] and zeros."""
+    at = plan.start
+    for unit in range(plan.units):
+        for channel in range(plan.channels):
+            for row in range(KERNEL):
+                for column in range(KERNEL):
+                    kernels[unit, row * _row(plan) + column * plan.channels + channel] = theta[at]
+                    at += 1
+
+
+@compiled
+def _read_kernels(plan: Plan, kernels: np.ndarray, theta: np.ndarray) -> None:
+    """The way back from `_fill_kernels`, and the biases, which are the last numbers of the kernels."""
+    at = plan.start
+    for unit in range(plan.units):
+        for channel in range(plan.channels):
+            for row in range(KERNEL):
+                for column in range(KERNEL):
+                    theta[at] = kernels[unit, row * _row(plan) + column * plan.channels + channel]
+                    at += 1
+        theta[plan.biases + unit] = kernels[unit, kernels.shape[1] - 1]

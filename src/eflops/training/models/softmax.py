@@ -1,0 +1,97 @@
+"""Softmax regression without intercept: one weight per class and feature."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from numba.extending import overload
+from torch import Tensor
+
+from eflops.training.models.base import Layer, Operations, Rows
+from eflops.training.models.classes import class_metrics, softmax_errors
+from eflops.training.models.gradients import MatrixRows, gradient, is_kind, matrix_rows, slopes
+from eflops.training.models.start import uniform_start
+from eflops.training.numerics.compiled import OPTIONS, compiled
+from eflops.training.numerics.product import WIDTH, chosen_dots, chosen_product, product
+
+
+class SoftmaxRows(MatrixRows):
+    """Labels are classes."""
+
+
+class Softmax:
+    """Logits x W', W [classes, features] flattened row by row; cross-entropy loss."""
+
+    def __init__(self, features: int, classes: int) -> None:
+        self.features, self.classes = features, classes
+        self.size = features * classes
+        self.layers = (Layer("weights", 0, self.size),)
+
+    def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
+        """Rows of features."""
+        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: SoftmaxRows(*matrix_rows(rows)))
+
+    def initial(self, seed: int) -> Tensor:
+        """Uniform within 1 / sqrt(features)."""
+        return uniform_start(seed, [(self.size, self.features)])
+
+    def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+        """(softmax - one-hot)' x / n."""
+        return slopes(theta, data, chosen)
+
+    def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
+        """Accuracy, cross-entropy and the area under the ROC curve, its mean over pairs of more than two classes."""
+        logits = torch.empty(len(theta) * self.classes, len(data))
+        product(theta.reshape(-1, self.features).numpy(), data.columns, logits.numpy())
+        return class_metrics(logits.view(len(theta), self.classes, -1).transpose(1, 2), data.y, area=True)
+
+    def macs(self, kept: np.ndarray) -> Operations:
+        """One operation a kept weight."""
+        return Operations({"weights": int(kept.sum())})
+
+
+@overload(gradient, jit_options=OPTIONS)
+def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> Any:
+    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+        if chosen.shape[1] == 0:
+            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, slope)
+        else:
+            _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, slope)
+
+    return over_rows if is_kind(rows, SoftmaxRows) else None
+
+
+@compiled
+def _over_all_rows(
+    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, slope: np.ndarray
+) -> None:
+    """All classes of all runs share one product there and one back."""
+    runs, features = len(weights), columns.shape[1]
+    classes = weights.shape[1] // features
+    logits = np.empty((runs * classes, labels.size), np.float32)
+    product(weights.reshape(-1, features), columns, logits)
+    for run in range(runs):
+        softmax_errors(logits[run * classes : (run + 1) * classes], labels)
+    product(logits, panels, slope.reshape(-1, features))
+
+
+@compiled
+def _over_chosen_rows(
+    panels: np.ndarray, labels: np.ndarray, features: int, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray
+) -> None:
+    """Each run has rows of its own."""
+    classes = weights.shape[1] // features
+    own = np.zeros(len(panels) * WIDTH, np.float32)
+    logits = np.empty((classes, chosen.shape[1]), np.float32)
+    for run in range(len(weights)):
+        for label in range(classes):
+            own[:features] = weights[run, label * features : (label + 1) * features]
+            chosen_dots(own, panels, chosen[run], logits[label])
+        softmax_errors(logits, labels[chosen[run]])
+        for label in range(classes):
+            chosen_product(logits[label], panels, chosen[run], slope[run, label * features : (label + 1) * features])
+
+
+def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Softmax:
+    """The model for rows of this shape."""
+    return Softmax(shape[0], meta["classes"])

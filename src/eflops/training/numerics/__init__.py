@@ -1,0 +1,1 @@
+"""Gates, random numbers, compiled passes and the wire format."""

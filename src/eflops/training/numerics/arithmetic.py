@@ -1,0 +1,156 @@
+"""Arithmetic with the same bits on every processor: fused multiply-add, exponential, logarithm and sums.
+
+Addition, multiplication, division, square root and fused multiply-add are rounded exactly everywhere. The C library's
+functions are not, so exponential and logarithm are polynomials written out here; loops with them also become vector
+instructions, which a call would prevent. Sums of many numbers are PARTS sums side by side, added up in a fixed order.
+
+All are for compiled code, in the type of their arguments: float32, or float64 for constants that are made once.
+"""
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.extending import intrinsic, overload
+
+from eflops.training.numerics.compiled import OPTIONS, compiled
+
+PARTS = 16
+
+ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
+
+# float32: Cephes' expf and logf, with ln 2 as a sum of two numbers.
+INVERSE_LN2, LN2, LN2_REST = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
+LARGEST, BIAS, MANTISSA = np.float32(87), np.int32(127), np.int32(23)
+FRACTION, HALF_BITS, ROOT_HALF = np.int32(0x7FFFFF), np.int32(0x3F000000), np.float32(0.70710678)
+E5, E4, E3, E2, E1, E0 = map(
+    np.float32, (1.9875691e-4, 1.3981999e-3, 8.3334519e-3, 4.1665796e-2, 1.6666665e-1, 5.0000001e-1)
+)
+L8, L7, L6, L5, L4, L3, L2, L1, L0 = map(
+    np.float32,
+    (7.0376836e-2, -1.1514610e-1, 1.1676998e-1, -1.2420141e-1, 1.4249323e-1, -1.6668058e-1, 2.0000715e-1,
+     -2.4999994e-1, 3.3333331e-1),
+)  # fmt: skip
+
+# float64: Taylor's series of e^r and of the inverse hyperbolic tangent, as long as they add anything.
+INVERSE_LN2_64, LN2_64, LN2_REST_64 = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
+LARGEST_64, BIAS_64, MANTISSA_64 = 708.0, np.int64(1023), np.int64(52)
+FRACTION_64, HALF_BITS_64, ROOT_HALF_64 = np.int64((1 << 52) - 1), np.int64(0x3FE << 52), 0.7071067811865476
+
+
+def _fma(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """x y + z, rounded once."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        name = f"llvm.fma.{'f32' if signature.return_type == numba.float32 else 'f64'}"
+        function = builder.module.globals.get(name) or ir.Function(
+            builder.module, ir.FunctionType(kind, [kind] * 3), name
+        )
+        return builder.call(function, arguments)
+
+    return (x(x, x, x), codegen) if x == y == z and x in (numba.float32, numba.float64) else None
+
+
+fma: Any = intrinsic(_fma)
+
+
+def exponential(x: Any) -> Any:
+    """e^x to within a rounding error or two, for x held within the range of its results. For compiled code alone."""
+    raise NotImplementedError
+
+
+def logarithm(x: Any) -> Any:
+    """ln x to within a rounding error or two, for normal x > 0. For compiled code alone."""
+    raise NotImplementedError
+
+
+@overload(exponential, jit_options=OPTIONS)
+def _exponential(x: Any) -> Any:
+    def single(x: Any) -> Any:
+        """e^x = 2^n e^r with n = round(x / ln 2); ln 2 as a sum of two numbers keeps r exact."""
+        x = LARGEST if x > LARGEST else x
+        x = -LARGEST if x < -LARGEST else x
+        n = np.floor(fma(x, INVERSE_LN2, HALF))
+        r = fma(n, -LN2_REST, fma(n, -LN2, x))
+        rest = fma(fma(fma(fma(fma(E5, r, E4), r, E3), r, E2), r, E1), r, E0)
+        return (fma(rest, r * r, r) + ONE) * np.int32((np.int32(n) + BIAS) << MANTISSA).view(np.float32)
+
+    def double(x: Any) -> Any:
+        x = LARGEST_64 if x > LARGEST_64 else x
+        x = -LARGEST_64 if x < -LARGEST_64 else x
+        n = np.floor(fma(x, INVERSE_LN2_64, 0.5))
+        r = fma(n, -LN2_REST_64, fma(n, -LN2_64, x))
+        result = 1.0
+        for term in range(13, 0, -1):
+            result = fma(result, r / term, 1.0)
+        return result * np.int64((np.int64(n) + BIAS_64) << MANTISSA_64).view(np.float64)
+
+    return {numba.float32: single, numba.float64: double}.get(x)
+
+
+@overload(logarithm, jit_options=OPTIONS)
+def _logarithm(x: Any) -> Any:
+    def single(x: Any) -> Any:
+        """ln x = n ln 2 + ln(1 + r) with 1 + r between the roots of 1/2 and 2."""
+        bits = np.float32(x).view(np.int32)
+        m = np.int32((bits & FRACTION) | HALF_BITS).view(np.float32)
+        n = np.float32(np.int32((bits >> MANTISSA) - BIAS))
+        r = (m + m if m < ROOT_HALF else m) - ONE
+        n = n if m < ROOT_HALF else n + ONE
+        square = r * r
+        rest = fma(fma(fma(fma(fma(fma(fma(fma(L8, r, L7), r, L6), r, L5), r, L4), r, L3), r, L2), r, L1), r, L0)
+        return fma(LN2, n, r + fma(rest * r, square, fma(LN2_REST, n, -HALF * square)))
+
+    def double(x: Any) -> Any:
+        """ln m = 2 artanh((m - 1) / (m + 1))."""
+        bits = np.float64(x).view(np.int64)
+        m = np.int64((bits & FRACTION_64) | HALF_BITS_64).view(np.float64)
+        n = np.float64((bits >> MANTISSA_64) - BIAS_64 + 1)
+        small = m < ROOT_HALF_64
+        m, n = (m + m if small else m), (n - 1.0 if small else n)
+        s = (m - 1.0) / (m + 1.0)
+        square, rest = s * s, 0.0
+        for term in range(23, 1, -2):
+            rest = fma(rest, square, 1.0 / term)
+        return fma(n, LN2_64, fma(n, LN2_REST_64, fma(2.0 * s * square, rest, 2.0 * s)))
+
+    return {numba.float32: single, numba.float64: double}.get(x)
+
+
+@compiled
+def added_up(parts: np.ndarray) -> Any:
+    """The sum of PARTS numbers: halves are added to each other until one number is left."""
+    half = PARTS // 2
+    while half:
+        for index in range(half):
+            parts[index] += parts[index + half]
+        half //= 2
+    return parts[0]
+
+
+@compiled
+def total(values: np.ndarray) -> Any:
+    """The sum of float32 numbers [n], or of float64."""
+    parts = np.zeros(PARTS, values.dtype)
+    whole = values.size // PARTS * PARTS
+    for start in range(0, whole, PARTS):
+        for part in range(PARTS):
+            parts[part] += values[start + part]
+    for index in range(whole, values.size):
+        parts[index - whole] += values[index]
+    return added_up(parts)
+
+
+@compiled
+def sum_of_squares(values: np.ndarray) -> Any:
+    """The sum of the squares of float32 numbers [n]."""
+    parts = np.zeros(PARTS, values.dtype)
+    whole = values.size // PARTS * PARTS
+    for start in range(0, whole, PARTS):
+        for part in range(PARTS):
+            parts[part] = fma(values[start + part], values[start + part], parts[part])
+    for index in range(whole, values.size):
+        parts[index - whole] = fma(values[index], values[index], parts[index - whole])
+    return added_up(parts)

@@ -1,0 +1,104 @@
+"""How functions of this package become machine code, and where it is kept for the next process.
+
+No rounding is left to the compiler: neither may it reorder a sum nor fuse a product and a sum into one instruction.
+A fused multiply-add is written as `fma`. So the numbers are the same on every processor, whatever its vectors.
+
+numba knows old machine code by the folder of the function's file and by that file alone. So every copy of the project
+would compile for itself, and an edit of a function called in another file would leave the old code in use. Here the
+name of the kept code is a hash of all that it depends on: any copy of the same code finds it, and no other does.
+"""
+
+import hashlib
+import inspect
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from eflops.files import sha256, sha256_bytes, write_bytes
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+CONFIG: Any = numba.config
+
+# Division by zero gives inf as in numpy.
+OPTIONS: Any = {"error_model": "numpy"}
+PACKAGE = Path(__file__).parents[1]
+FOLDERS = "methods", "models", "numerics"
+
+
+def compiled(function: Function) -> Function:
+    """Machine code, kept for the next process."""
+    made: Any = numba.njit(**OPTIONS)(function)
+    made._cache = KeptCode(function)
+    return cast(Function, made)
+
+
+@cache
+def folder() -> Path:
+    """Where machine code is kept: NUMBA_CACHE_DIR, the user's cache, the package's own folder, or a temporary one."""
+    name = f"eflops-{code_name()}"
+    users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "eflops"
+    places = [Path(place) for place in (CONFIG.CACHE_DIR, users, PACKAGE / "__pycache__") if place]
+    for place in places:
+        try:
+            (place / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=place / name):
+                return place / name
+        except OSError:
+            continue
+    temporary = Path(tempfile.mkdtemp(prefix=f"{name}-"))
+    told = f"No folder for compiled code can be written ({', '.join(map(str, places))}), so it is kept in {temporary}."
+    print(told, file=sys.stderr)
+    return temporary
+
+
+@cache
+def code_name() -> str:
+    """A hash of the folders that hold compiled functions."""
+    digest = hashlib.sha256()
+    for path in sorted(path for name in FOLDERS for path in (PACKAGE / name).rglob("*.py")):
+        digest.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class KeptCode(FunctionCache):
+    """What numba asks for a function's machine code and hands it to.
+
+    One file for each, without numba's index of numbered files, which two processes that write at once can mix up.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._py_func = function
+        self._cache_path = str(folder())
+        self._function = f"{function.__module__}.{function.__qualname__}"
+        self._source = code_name(), sha256(Path(inspect.getfile(function)))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for arguments of these types on this processor, if it is kept."""
+        target_context.refresh()
+        key = self._index_key(sig, target_context.codegen())
+        try:
+            kept_for, code = pickle.loads(self._file(key).read_bytes())
+        except FileNotFoundError:
+            return None
+        return CompileResult._rebuild(target_context, *code) if kept_for == key else None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code, whole or not at all."""
+        key = self._index_key(sig, data.codegen)
+        write_bytes(self._file(key), dumps((key, data._reduce())))
+
+    def _file(self, key: Any) -> Path:
+        """Named by all that the code depends on; numba's key holds types, processor and what the function encloses."""
+        depends_on = repr((key, self._source, numba.__version__, sys.version))
+        return folder() / f"{self._function}-{sha256_bytes(depends_on.encode())[:16]}.nbc"

@@ -1,0 +1,225 @@
+"""Convolution with max pooling, and the slopes of its weights and inputs, as loops whose order is written out.
+
+On the way forward LANES images lie side by side, [height, width, channels, LANES], and a lane is an image. A unit's sum
+at a place is one chain of fused multiply-adds over its weights in their order. The four sums that are pooled together
+are made at once and never stored. A weight of zero adds nothing and is left out, so a sparse network is cheap.
+
+On the way back pooling passes a slope to one place in four, and to none where ReLU is shut. So the slopes of a unit are
+a short list of values and places, and images lie one behind the other, [height, width, channels] each: a row of the
+kernel meets one stretch of 5 * channels numbers there, and a lane is a weight or a pixel.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from eflops.training.models.network import KERNEL
+from eflops.training.numerics.vectors import (
+    INDEX,
+    REAL,
+    WHOLE,
+    WIDTH,
+    address,
+    fma,
+    lanes_at_once,
+    load,
+    loop,
+    same,
+    spread,
+    store,
+)
+
+LANES = WIDTH
+# mypy takes the typing context for an argument of the caller's.
+emitted: Any = intrinsic
+
+# A row of the kernel has 5 * channels numbers: a short vector holds those of one channel, long ones those of more.
+SHORT, LONG = 8, 32
+
+
+@emitted
+def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, images: Any, at: Any, right: Any,
+                down: Any, bias: Any, out: Any, out_at: Any, where: Any, where_at: Any) -> Any:  # fmt: skip
+    """ReLU(bias + the largest of the four sums of a window) of one unit for LANES images.
+
+    values, offsets: the unit's weights from `first` on, and how far their inputs are from the top left one of the
+    window, which is images[at]; right, down: how far the neighbours are, in numbers of one image; out[out_at:]: the
+    result; where[out_at:]: how far the place with the largest sum is from the top left one, the first of equal ones,
+    or -1 where ReLU is shut.
+    """
+    whole = types.int64
+    signature = types.void(values, offsets, whole, whole, images, whole, whole, whole, types.float32, out, whole,
+                           where, whole)  # fmt: skip
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        _, _, first, count, _, at, right, down, bias, _, out_at, _, where_at = arguments
+        values, offsets, images, out, where = (
+            _from(context, builder, signature, arguments, array, start)
+            for array, start in ((0, first), (1, first), (4, at), (9, out_at), (11, where_at))
+        )
+        lanes = lanes_at_once(context)
+        vector, indices = ir.VectorType(REAL, lanes), ir.VectorType(INDEX, lanes)
+        steps = [WHOLE(0), right, down, builder.add(right, down)]
+        for part in range(0, LANES, lanes):
+            corners = [
+                builder.gep(images, [builder.add(builder.mul(step, WHOLE(LANES)), WHOLE(part))]) for step in steps
+            ]
+            sums = _sums_of_window(builder, vector, values, offsets, count, corners)
+            places = [spread(builder, builder.trunc(step, INDEX), indices) for step in steps]
+            best, place = _largest(builder, sums, places)
+            value = builder.fadd(best, spread(builder, bias, vector))
+            is_open = builder.fcmp_ordered(">", value, same(vector, 0.0))
+            store(builder, builder.select(is_open, value, same(vector, 0.0)), builder.gep(out, [WHOLE(part)]))
+            store(builder, builder.select(is_open, place, same(indices, -1)), builder.gep(where, [WHOLE(part)]))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+def _sums_of_window(builder: Any, vector: Any, values: Any, offsets: Any, count: Any, corners: list) -> list:
+    """Of each corner: the sum over k of values[k] times the lanes at corner + offsets[k]."""
+
+    def step(k: Any, sums: list) -> list:
+        weight = spread(builder, builder.load(builder.gep(values, [k])), vector)
+        offset = builder.load(builder.gep(offsets, [k]))
+        inputs = [load(builder, builder.gep(corner, [offset]), vector) for corner in corners]
+        return [fma(builder, weight, x, total) for x, total in zip(inputs, sums, strict=True)]
+
+    return loop(builder, count, [same(vector, 0.0)] * len(corners), step)
+
+
+def _largest(builder: Any, sums: list, places: list) -> tuple[Any, Any]:
+    """The largest sum and its place, lane by lane; of equal sums the first."""
+    best, place = sums[0], places[0]
+    for other, its_place in zip(sums[1:], places[1:], strict=True):
+        larger = builder.fcmp_ordered(">", other, best)
+        best, place = builder.select(larger, other, best), builder.select(larger, its_place, place)
+    return best, place
+
+
+def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
+    """An intrinsic that adds up stretches of images, each times a slope."""
+
+    @emitted
+    def add(typing: Any, values: Any, places: Any, count: Any, images: Any, start: Any, pitch: Any, out: Any,
+            out_at: Any, sum_at: Any) -> Any:  # fmt: skip
+        """out[out_at:] [rows, lanes] += values[e] images[places[e] + start + row * pitch + lane], e in order.
+
+        with_sum: out[sum_at] += values[e] as well.
+        """
+        whole = types.int64
+        signature = types.void(values, places, whole, images, whole, whole, out, whole, whole)
+
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+            _, _, count, _, start, pitch, _, out_at, sum_at = arguments
+            values, places, images, out, total = (
+                _from(context, builder, signature, arguments, array, first)
+                for array, first in ((0, WHOLE(0)), (1, WHOLE(0)), (3, start), (6, out_at), (6, sum_at))
+            )
+
+            vector = ir.VectorType(REAL, lanes)
+
+            def step(e: Any, sums: list) -> list:
+                value, place = (builder.load(builder.gep(array, [e])) for array in (values, places))
+                slope, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(place, WHOLE)])
+                lines = [builder.gep(patch, [builder.mul(pitch, WHOLE(row))]) for row in range(rows)]
+                after = [
+                    fma(builder, slope, load(builder, line, vector), part)
+                    for line, part in zip(lines, sums[:rows], strict=True)
+                ]
+                return after + [builder.fadd(part, value) for part in sums[rows:]]
+
+            cells = [builder.gep(out, [WHOLE(row * lanes)]) for row in range(rows)]
+            sums = [load(builder, cell, vector) for cell in cells]
+            sums = loop(builder, count, sums + [builder.load(total)] * with_sum, step)
+            for cell, value in zip(cells, sums[:rows], strict=True):
+                store(builder, value, cell)
+            if with_sum:
+                builder.store(sums[rows], total)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return add
+
+
+# Sums for a whole kernel of one channel, and for the upper and the lower rows of one of more channels: no more sums at
+# a time than a processor with 16 registers holds.
+UPPER = 3
+add_short_patches = _add_patches(SHORT, KERNEL, True)
+add_upper_patches, add_lower_patches = _add_patches(LONG, UPPER, True), _add_patches(LONG, KERNEL - UPPER, False)
+
+
+@emitted
+def spread_patches(typing: Any, values: Any, places: Any, count: Any, kernel: Any, kernel_at: Any, images: Any,
+                   pitch: Any) -> Any:  # fmt: skip
+    """images[places[e] + row * pitch + lane] += values[e] kernel[kernel_at:] [row, lane], e in order.
+
+    kernel: KERNEL rows of LONG numbers; those behind the end of a row of the kernel are zero.
+    """
+    whole = types.int64
+    signature = types.void(values, places, whole, kernel, whole, images, whole)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        _, _, count, _, kernel_at, _, pitch = arguments
+        values, places, kernel, images = (
+            _from(context, builder, signature, arguments, array, first)
+            for array, first in ((0, WHOLE(0)), (1, WHOLE(0)), (3, kernel_at), (5, WHOLE(0)))
+        )
+
+        vector = ir.VectorType(REAL, LONG)
+
+        def step(e: Any, _: list) -> list:
+            slope = spread(builder, builder.load(builder.gep(values, [e])), vector)
+            patch = builder.gep(images, [builder.sext(builder.load(builder.gep(places, [e])), WHOLE)])
+            for row in range(KERNEL):
+                line = builder.gep(patch, [builder.mul(pitch, WHOLE(row))])
+                weights = load(builder, builder.gep(kernel, [WHOLE(row * LONG)]), vector)
+                store(builder, fma(builder, slope, weights, load(builder, line, vector)), line)
+            return []
+
+        loop(builder, count, [], step)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@emitted
+def turn(typing: Any, source: Any, starts: Any, first: Any, column: Any, out: Any, ends: Any, last: Any,
+         shift: Any) -> Any:  # fmt: skip
+    """out[ends[last + i] + shift + j] = source[starts[first + j] + column + i] for i, j < SHORT."""
+    whole = types.int64
+    signature = types.void(source, starts, whole, whole, out, ends, whole, whole)
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        _, _, first, column, _, _, last, shift = arguments
+        source, starts, out, ends = (
+            _from(context, builder, signature, arguments, array, start)
+            for array, start in ((0, column), (1, first), (4, shift), (5, last))
+        )
+        places = [[builder.load(builder.gep(rows, [WHOLE(k)])) for k in range(SHORT)] for rows in (starts, ends)]
+        vector = ir.VectorType(REAL, SHORT)
+        lines = [load(builder, builder.gep(source, [place]), vector) for place in places[0]]
+        # Pairs of lines exchange halves of 1, 2 and 4 numbers.
+        for size in (1, 2, 4):
+            low = [lane if not lane & size else lane - size + SHORT for lane in range(SHORT)]
+            masks = [
+                ir.Constant(ir.VectorType(INDEX, SHORT), [INDEX(lane + shift) for lane in low]) for shift in (0, size)
+            ]
+            for k in range(SHORT):
+                if not k & size:
+                    pair = lines[k], lines[k + size]
+                    lines[k], lines[k + size] = (builder.shuffle_vector(*pair, mask) for mask in masks)
+        for place, line in zip(places[1], lines, strict=True):
+            store(builder, line, builder.gep(out, [place]))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+def _from(context: Any, builder: Any, signature: Any, arguments: Sequence[Any], index: int, start: Any) -> Any:
+    """The address of the number `start` of the array that is the argument `index`."""
+    return builder.gep(address(context, builder, signature.args[index], arguments[index]), [start])

@@ -1,0 +1,68 @@
+"""Constants that are made once, with the same bits everywhere: quadrature and least squares without LAPACK."""
+
+import numpy as np
+
+from eflops.training.numerics.arithmetic import fma
+from eflops.training.numerics.compiled import compiled
+
+
+def gauss_legendre(count: int) -> tuple[list[float], list[float]]:
+    """Nodes and weights on [-1, 1].
+
+    numpy's nodes are eigenvalues and differ in their last digits between machines; rounded to nine digits they do not,
+    and two steps of Newton's method give the others back.
+    """
+    nodes, weights = [], []
+    for node in np.polynomial.legendre.leggauss(count)[0].tolist():
+        x = round(node, 9)
+        for _ in range(3):
+            value, slope = _legendre(x, count)
+            x -= value / slope
+        _, slope = _legendre(x, count)
+        nodes.append(x)
+        weights.append(2.0 / ((1.0 - x * x) * slope * slope))
+    return nodes, weights
+
+
+def _legendre(x: float, degree: int) -> tuple[float, float]:
+    """A Legendre polynomial and its slope, by the recurrence in the degree."""
+    before, value = 1.0, x
+    for n in range(2, degree + 1):
+        before, value = value, ((2 * n - 1) * x * value - (n - 1) * before) / n
+    return value, degree * (x * value - before) / (x * x - 1.0)
+
+
+def least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The coefficients [k] whose sum of terms [n, k] comes nearest to values [n], all of float64."""
+    columns = np.ascontiguousarray(np.column_stack([terms, values]).T)
+    size = len(columns) - 1
+    triangle = np.zeros((size, size + 1))
+    _orthogonalise(columns, triangle)
+    result = np.zeros(size)
+    for row in range(size - 1, -1, -1):
+        rest = triangle[row, size]
+        for column in range(row + 1, size):
+            rest -= triangle[row, column] * result[column]
+        result[row] = rest / triangle[row, row]
+    return result
+
+
+@compiled
+def _orthogonalise(columns: np.ndarray, triangle: np.ndarray) -> None:
+    """Modified Gram-Schmidt: the columns [k + 1, n] in terms of orthogonal ones, as an upper triangle [k, k + 1]."""
+    for column in range(len(triangle)):
+        triangle[column, column] = np.sqrt(_dot(columns[column], columns[column]))
+        for index in range(columns.shape[1]):
+            columns[column, index] /= triangle[column, column]
+        for other in range(column + 1, len(columns)):
+            share = triangle[column, other] = _dot(columns[column], columns[other])
+            for index in range(columns.shape[1]):
+                columns[other, index] = fma(-share, columns[column, index], columns[other, index])
+
+
+@compiled
+def _dot(left: np.ndarray, right: np.ndarray) -> float:
+    result = 0.0
+    for index in range(left.size):
+        result = fma(left[index], right[index], result)
+    return result

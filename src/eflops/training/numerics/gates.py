@@ -1,0 +1,294 @@
+"""Hard concrete gates: samples, deterministic gates, moments, recovery of phi, and the KL to the prior.
+
+A gate is a logistic variable x = phi + noise, squeezed, stretched and clipped:
+
+    s = sigmoid(x / beta),    z = min(1, max(0, s (zeta - gamma) + gamma)).
+
+So z = 0 where x <= LOW and z = 1 where x >= HIGH; only in between does z move with phi.
+
+Every function works element by element on tensors of any shape. What training uses is compiled and has the same bits
+everywhere; `sample`, `sample_with_slope` and `kl` are plain torch, for tests and readers. Integrals over [LOW, HIGH]
+are Gauss-Legendre sums: the logistic density has no pole within pi of the real axis, so a few nodes reach the accuracy
+of the dtype, for any phi, without a case distinction.
+"""
+
+from functools import cache
+from math import inf
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from eflops.training.numerics.fit import gauss_legendre, least_squares
+from eflops.training.numerics.kernels import (
+    e_to,
+    flat,
+    kl_slopes,
+    ln,
+    logarithms,
+    logits,
+    mean_gates,
+    recover_phi,
+    sigmoids,
+    totals,
+)
+
+GAMMA = -0.1
+ZETA = 1.1
+BETA = 0.66
+
+LOW = BETA * ln(-GAMMA / ZETA)
+HIGH = BETA * ln((1 - GAMMA) / (ZETA - 1))
+
+# Mean gates of exactly 0 or 1 have no finite phi; recovered phi stays within about +-14 (rule "exact").
+RECOVERY_EPSILON = 1e-6
+
+# Beyond this |phi| a gate is saturated (its slope is below 1e-5); the KL gradient is held there, because in
+# float32 the differences it is made of can no longer be told from 0.
+SATURATION = 14.0
+
+# Nodes that reach the rounding error of each dtype: the squeezed gate has its poles nearer (beta pi).
+DENSITY_NODES = {torch.float32: 6, torch.float64: 16}
+GATE_NODES = {torch.float32: 10, torch.float64: 24}
+
+
+def logistic_noise(uniform: Tensor) -> Tensor:
+    """log u - log(1 - u) for u in [0, 1), kept finite at u = 0 by half a step of the dtype."""
+    return _logit(uniform, torch.finfo(uniform.dtype).eps / 2)
+
+
+def sample(phi: Tensor, noise: Tensor) -> Tensor:
+    """z = clip(sigmoid((phi + noise) / beta) (zeta - gamma) + gamma, 0, 1)."""
+    return _stretch(_squeeze(phi, noise)).clamp_(0.0, 1.0)
+
+
+def sample_with_slope(phi: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+    """z and dz/dphi = (zeta - gamma) s (1 - s) / beta, which is 0 where z is clipped.
+
+    Local steps have the same from `gated.open_gates`, in float32 and in one pass.
+    """
+    s = _squeeze(phi, noise)
+    stretched = _stretch(s)
+    inside = (stretched > 0.0) & (stretched < 1.0)
+    return stretched.clamp(0.0, 1.0), torch.where(inside, (s - s * s) * ((ZETA - GAMMA) / BETA), 0.0)
+
+
+def deterministic(phi: Tensor, variant: str) -> Tensor:
+    """The gate without noise: "median" is clip(stretch(sigmoid(phi / beta))), "louizos" leaves beta out."""
+    if variant == "median":
+        return _stretch(_sigmoid(phi, 1.0 / BETA)).clamp_(0.0, 1.0)
+    if variant == "louizos":
+        return _stretch(_sigmoid(phi)).clamp_(0.0, 1.0)
+    raise ValueError(f'deterministic gate variant is {variant!r}; it must be "median" or "louizos"')
+
+
+def active_probability(phi: Tensor) -> Tensor:
+    """P(z != 0) = sigmoid(phi - beta log(-gamma / zeta))."""
+    return _sigmoid(phi, 1.0, -LOW)
+
+
+def expected_active(phi: Tensor) -> Tensor:
+    """The expected number of non-zero gates of each row, the sum of P(z != 0) over the last axis."""
+    counts = torch.empty(phi.shape[:-1], dtype=phi.dtype)
+    totals(_rows(active_probability(phi)), flat(counts))
+    return counts
+
+
+def mean_entropy(phi: Tensor) -> Tensor:
+    """The entropy of a row's gates in nats, on average: a gate is taken as open (z != 0) or closed, whatever its z."""
+    opened = active_probability(phi)
+    terms = torch.zeros_like(phi)
+    for share in (opened, torch.ones_like(opened) - opened):
+        logs = torch.empty_like(share)
+        logarithms(flat(share), flat(logs))
+        terms -= share * logs
+    entropy = torch.empty(phi.shape[:-1], dtype=phi.dtype)
+    totals(flat(terms).reshape(-1, phi.shape[-1]), flat(entropy))
+    return entropy / phi.shape[-1]
+
+
+def mean_gate(phi: Tensor) -> Tensor:
+    """E[z] = int_0^1 P(z > t) dt = int_LOW^HIGH sigmoid(phi - x) z'(x) dx, with z'(x) the gate's slope."""
+    mean = torch.empty_like(phi)
+    mean_gates(_rows(phi), mean_numbers(phi.dtype), _rows(mean))
+    return mean
+
+
+@cache
+def mean_numbers(kind: torch.dtype) -> tuple:
+    """The weights, shifts and 1 that `kernels.mean_gates` wants: sigmoid(phi - x) = e^-x / (e^-phi + e^-x)."""
+    nodes, weights = _gate_quadrature(GATE_NODES[kind])
+    shifts = [e_to(-x) for x in nodes]
+    heights = [weight * shift for weight, shift in zip(weights, shifts, strict=True)]
+    return _numbers(kind, *heights), _numbers(kind, *shifts), _numbers(kind, 1.0)
+
+
+def recover(z: Tensor, rule: str, limit: float = inf) -> Tensor:
+    """phi from a mean gate, within `limit`: rule "paper" is beta logit(z), rule "exact" inverts `mean_gate`.
+
+    The paper's rule inverts the noise-free, unstretched gate; applied to mean gates it draws phi toward 0.
+    """
+    phi = torch.empty_like(z)
+    recover_phi(_rows(z), recovery_numbers(rule, z.dtype), _numbers(z.dtype, limit)[0], _rows(phi))
+    return phi
+
+
+@cache
+def recovery_numbers(rule: str, kind: torch.dtype) -> tuple:
+    """What `kernels.recover_phi` wants: a polynomial's coefficients; the logit's factor, where z is held, and 1.
+
+    Exactly, phi = logit(z) + v c(v^2) with v = 2 z - 1: the correction is odd and smooth, so few terms suffice.
+    """
+    if rule not in ("paper", "exact"):
+        raise ValueError(f'gate recovery rule is {rule!r}; it must be "paper" or "exact"')
+    coefficients = _recovery_coefficients() if rule == "exact" else [0.0] * 8
+    scale = 1.0 if rule == "exact" else BETA
+    return _numbers(kind, *coefficients), _numbers(kind, scale, RECOVERY_EPSILON, 1.0 - RECOVERY_EPSILON, 1.0)
+
+
+def kl(phi: Tensor, phi0: Tensor) -> Tensor:
+    """KL(q || p) of the gates at phi and at phi0, in closed form. `phi0` is a scalar or broadcasts to phi.
+
+    With delta = phi - phi0, Q(x) = sigmoid(x - phi), P(x) = sigmoid(x - phi0), Q0 = Q(LOW), Q1 = Q(HIGH):
+
+        KL = Q0 ln(Q0 / P0) + (1 - Q1) ln((1 - Q1) / (1 - P1)) + int_Q0^Q1 (delta + 2 ln w(u)) du,
+        w(u) = u + e^-delta (1 - u).
+
+    The integral's antiderivative cancels near delta = 0, so there the integral itself is summed. Far away e^-delta must
+    not overflow; open and closed are mirror images, so that phi and phi0 may change their signs and delta be positive.
+    """
+    delta = phi - phi0
+    near, sign = delta.abs() < 0.5, torch.where(delta < 0, -1.0, 1.0).to(delta.dtype)
+    far_delta = torch.where(near, torch.ones_like(delta), delta.abs())
+    return torch.where(near, _kl_near(phi, delta.clamp(-1, 1)), _kl_far(sign * phi, sign * phi0, far_delta))
+
+
+def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
+    """dKL/dphi; phi0 broadcasts to phi.
+
+    With k = e^(phi - phi0) - 1 and Q, P as in `kl`, differentiating and integrating by parts gives
+
+        dKL/dphi = Q0 (1 - Q0) ln((1 - Q0) / (1 - P0)) - Q1 (1 - Q1) ln(Q1 / P1)
+                   + 2 int_LOW^HIGH (P - Q) Q (1 - Q) dx.
+
+    Each term has the sign of phi - phi0, and is exactly 0 at phi = phi0 because it is written with k:
+        (1 - Q0) / (1 - P0) = 1 + k Q0,    Q1 / P1 = 1 - k Q1 e^(phi0 - HIGH),    P - Q = k Q (1 - P).
+    So no large numbers cancel, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes
+    Q = e^x r and 1 - Q = e^phi r, a factor e^phi comes out of everything.
+    """
+    slopes = torch.empty_like(phi)
+    kl_slopes(flat(phi), flat(phi0.expand_as(phi).contiguous()), kl_numbers(phi.dtype), flat(slopes))
+    return slopes
+
+
+@cache
+def kl_numbers(kind: torch.dtype) -> tuple:
+    """The nodes, heights and ends that `kernels.kl_slopes` wants."""
+    nodes, weights = _quadrature(DENSITY_NODES[kind])
+    heights = [2.0 * weight * e_to(2.0 * x) for x, weight in zip(nodes, weights, strict=True)]
+    ends = e_to(LOW), e_to(HIGH), SATURATION, 1.0
+    return _numbers(kind, *map(e_to, nodes)), _numbers(kind, *heights), _numbers(kind, *ends)
+
+
+@cache
+def entropy_polynomials(phi0: float) -> np.ndarray:
+    """Polynomials a and b, [2, 8] from the highest power, with dKL/dphi = q (1 - q) (phi a(v) + b(v)) to within 1e-5.
+
+    q = sigmoid(phi) and v = 2 q - 1. For one prior phi0 the gradient is a function of phi alone: beside the factor it
+    shares with every slope of a gate it is linear in phi far from 0 and bends in between, which these terms follow.
+    """
+    phi = torch.from_numpy(np.arange(-1000, 1001) * (SATURATION / 1000))
+    q = _sigmoid(phi).numpy()
+    powers = np.vander(2 * q - 1, 8) * (q * (1 - q))[:, None]
+    terms = np.hstack([powers * phi.numpy()[:, None], powers])
+    gradient = kl_gradient(phi, torch.tensor(phi0, dtype=torch.float64)).numpy()
+    return least_squares(terms, gradient).reshape(2, 8)
+
+
+def _squeeze(phi: Tensor, noise: Tensor) -> Tensor:
+    return torch.add(phi, noise).mul_(1.0 / BETA).sigmoid_()
+
+
+@cache
+def _numbers(kind: torch.dtype, *values: float) -> tuple:
+    """Numbers of a tensor's type."""
+    number = np.float32 if kind == torch.float32 else np.float64
+    return tuple(number(value) for value in values)
+
+
+def _rows(values: Tensor) -> np.ndarray:
+    """A contiguous tensor's numbers as [rows, width], shared with it."""
+    return values.view(-1, values.shape[-1]).numpy()
+
+
+def _sigmoid(x: Tensor, factor: float = 1.0, shift: float = 0.0) -> Tensor:
+    """1 / (1 + e^-(factor x + shift))."""
+    result = torch.empty_like(x)
+    sigmoids(flat(x), _numbers(x.dtype, factor, shift, 1.0), flat(result))
+    return result
+
+
+def _stretch(s: Tensor) -> Tensor:
+    return s.mul(ZETA - GAMMA).add_(GAMMA)
+
+
+def _kl_near(phi: Tensor, delta: Tensor) -> Tensor:
+    """KL for small delta: every logarithm is a log1p of something that is exactly 0 at delta = 0."""
+    q0, q1 = torch.sigmoid(LOW - phi), torch.sigmoid(HIGH - phi)
+    total = q0 * torch.log1p(torch.expm1(-delta) * (1.0 - q0))
+    total += (1.0 - q1) * torch.log1p(torch.expm1(delta) * q1)
+    up, down = torch.expm1(delta / 2), torch.expm1(-delta / 2)
+    nodes, weights = np.polynomial.legendre.leggauss(10)
+    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
+        u = q0 + (q1 - q0) * ((1.0 + node) / 2)
+        total += (q1 - q0) * weight * torch.log1p(u * up + (1.0 - u) * down)
+    return total
+
+
+def _kl_far(phi: Tensor, phi0: Tensor, delta: Tensor) -> Tensor:
+    """KL by the antiderivative of ln w, which is (w ln w - w) / (1 - e^-delta)."""
+    log_sigmoid = torch.nn.functional.logsigmoid
+    q0, q1, r0, r1 = (torch.sigmoid(x) for x in (LOW - phi, HIGH - phi, phi - LOW, phi - HIGH))
+    clipped = q0 * (log_sigmoid(LOW - phi) - log_sigmoid(LOW - phi0))
+    clipped += r1 * (log_sigmoid(phi - HIGH) - log_sigmoid(phi0 - HIGH))
+    w0, w1 = q0 + torch.exp(-delta) * r0, q1 + torch.exp(-delta) * r1
+    antiderivative = (torch.xlogy(w1, w1) - w1) - (torch.xlogy(w0, w0) - w0)
+    return clipped + delta * (q1 - q0) - 2.0 / torch.expm1(-delta) * antiderivative
+
+
+def _logit(z: Tensor, epsilon: float) -> Tensor:
+    """ln(z / (1 - z)) with z held epsilon away from 0 and 1."""
+    result = torch.empty_like(z)
+    low, high, one = _numbers(z.dtype, epsilon, 1.0 - epsilon, 1.0)
+    logits(flat(z), low, high, one, flat(result))
+    return result
+
+
+@cache
+def _recovery_coefficients() -> list[float]:
+    """Coefficients of c in `recovery_numbers`, highest power first, fitted to (phi, mean_gate(phi))."""
+    phi = torch.from_numpy(np.arange(1, 2001) * (16.0 / 2000))
+    # The complement 1 - E[z] at phi is E[z] at -phi, which keeps its digits where E[z] is close to 1.
+    complement = mean_gate(-phi).numpy()
+    v = 1.0 - 2.0 * complement
+    logs = np.empty((2, len(v)))
+    logarithms(1.0 - complement, logs[0])
+    logarithms(complement, logs[1])
+    correction = (phi.numpy() - logs[0] + logs[1]) / v
+    return least_squares(np.vander(v * v, 8), correction).tolist()
+
+
+@cache
+def _quadrature(count: int) -> tuple[list[float], list[float]]:
+    """Gauss-Legendre nodes and weights on [LOW, HIGH]."""
+    nodes, weights = gauss_legendre(count)
+    half = (HIGH - LOW) / 2
+    return [LOW + half * (1.0 + node) for node in nodes], [half * weight for weight in weights]
+
+
+@cache
+def _gate_quadrature(count: int) -> tuple[list[float], list[float]]:
+    """The same nodes, with weights that integrate against the gate's slope z'(x)."""
+    nodes, weights = _quadrature(count)
+    s = [1.0 / (1.0 + e_to(-x / BETA)) for x in nodes]
+    return nodes, [w * (ZETA - GAMMA) * p * (1.0 - p) / BETA for w, p in zip(weights, s, strict=True)]

@@ -1,0 +1,168 @@
+"""Passes over gates and weights that torch would make as many: compiled, one read and one write per number.
+
+A run's bits depend neither on its place nor on its company: functions work number by number, and what they sum is of
+one run. Constants are numbers of the arrays' type: a bare float would lift all to float64. Loops are short and arrays
+few, because the compiler makes vector instructions of such loops only.
+"""
+
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, sum_of_squares, total
+from eflops.training.numerics.compiled import compiled
+
+SMALLEST = np.float32(1e-30)
+
+
+def flat(values: Tensor) -> np.ndarray:
+    """The numbers of a contiguous tensor, shared with it."""
+    return values.view(-1).numpy()
+
+
+@compiled
+def ln(x: float) -> float:
+    """The natural logarithm of one number."""
+    return logarithm(x)
+
+
+@compiled
+def e_to(x: float) -> float:
+    """The exponential of one number."""
+    return exponential(x)
+
+
+@compiled
+def exponentials(values: np.ndarray, powers: np.ndarray) -> None:
+    """e^x; flat."""
+    for index in range(values.size):
+        powers[index] = exponential(values[index])
+
+
+@compiled
+def logarithms(values: np.ndarray, result: np.ndarray) -> None:
+    """ln x; flat."""
+    for index in range(values.size):
+        result[index] = logarithm(values[index])
+
+
+@compiled
+def logits(values: np.ndarray, low: float, high: float, one: float, result: np.ndarray) -> None:
+    """ln(v / (1 - v)) of values held within [low, high]; flat."""
+    for index in range(values.size):
+        v = min(max(values[index], low), high)
+        result[index] = logarithm(v / (one - v))
+
+
+@compiled
+def recover_phi(gates: np.ndarray, numbers: tuple, limit: Any, phi: np.ndarray) -> None:
+    """scale ln(v / (1 - v)) + u c(u^2) with u = 2 v - 1 and a polynomial c, its highest power first, within `limit`.
+
+    gates, phi [runs, size]; numbers: the coefficients of c; scale, where v is held at both ends, and 1.
+    """
+    coefficients, (scale, low, high, one) = numbers
+    for run in range(len(gates)):
+        for index in range(gates.shape[1]):
+            v = min(max(gates[run, index], low), high)
+            u = v + v - one
+            square = u * u
+            bend = coefficients[0]
+            for power in range(1, len(coefficients)):
+                bend = fma(bend, square, coefficients[power])
+            phi[run, index] = min(max(fma(u, bend, scale * logarithm(v / (one - v))), -limit), limit)
+
+
+@compiled
+def mean_gates(phi: np.ndarray, numbers: tuple, gates: np.ndarray) -> None:
+    """sum_k weight_k / (e^-phi + shift_k), at most 1; both [runs, size]; numbers: weights, shifts, and 1."""
+    weights, shifts, (one,) = numbers
+    for run in range(len(phi)):
+        for index in range(phi.shape[1]):
+            inverse_odds = exponential(-phi[run, index])
+            mean = weights[0] / (inverse_odds + shifts[0])
+            for node in range(1, len(weights)):
+                mean += weights[node] / (inverse_odds + shifts[node])
+            gates[run, index] = min(mean, one)
+
+
+@compiled
+def sigmoids(values: np.ndarray, numbers: tuple, result: np.ndarray) -> None:
+    """1 / (1 + e^-(factor x + shift)); flat; numbers: factor, shift, and 1."""
+    factor, shift, one = numbers
+    for index in range(values.size):
+        result[index] = one / (one + exponential(-fma(values[index], factor, shift)))
+
+
+@compiled
+def kl_slopes(phi: np.ndarray, phi0: np.ndarray, numbers: tuple, slopes: np.ndarray) -> None:
+    """dKL/dphi as `gates.kl_gradient` has it; flat.
+
+    numbers: e^x of the integral's nodes; 2 weight e^2x; and e^LOW, e^HIGH, the limit of |phi| and 1.
+    """
+    nodes, heights, (low, high, limit, one) = numbers
+    for index in range(phi.size):
+        prior = min(max(phi0[index], -limit), limit)
+        ratio = exponential(min(max(phi[index], -limit), limit) - prior)
+        odds0 = exponential(prior)
+        odds, k = ratio * odds0, ratio - one
+        slope = odds0 - odds0
+        for node in range(len(nodes)):
+            r = one / (odds + nodes[node])
+            slope = fma(r * r * r, heights[node] * (odds0 / (odds0 + nodes[node])), slope)
+        slope *= k
+        r = one / (odds + low)
+        slope = fma(r * r * low, logarithm(fma(k * r, low, one)), slope)
+        r = one / (odds + high)
+        slope = fma(-r * r * high, logarithm(fma(-k * odds0, r, one)), slope)
+        slopes[index] = slope * odds
+
+
+@compiled
+def totals(values: np.ndarray, sums: np.ndarray) -> None:
+    """The sum of each row of values [runs, width]."""
+    for run in range(len(values)):
+        sums[run] = total(values[run])
+
+
+@compiled
+def add(result: np.ndarray, values: np.ndarray, weight: np.float32) -> None:
+    """result += weight values; flat."""
+    for index in range(result.size):
+        result[index] = fma(weight, values[index], result[index])
+
+
+@compiled
+def add_weighted(result: np.ndarray, runs: np.ndarray, weights: np.ndarray, values: np.ndarray) -> None:
+    """result[run] += weight values, for each of `runs`, which are the rows of values [len(runs), width]."""
+    for row in range(len(runs)):
+        add(result[runs[row]], values[row], weights[row])
+
+
+@compiled
+def clip(slope: np.ndarray, limit: np.float32) -> None:
+    """Shorten a run's slope [width] to a Euclidean norm of at most `limit`; an infinite limit leaves it as it is."""
+    if limit == np.inf:
+        return
+    factor = limit / max(np.sqrt(sum_of_squares(slope)), SMALLEST)
+    if factor < ONE:
+        for index in range(slope.size):
+            slope[index] *= factor
+
+
+@compiled
+def clip_rows(slopes: np.ndarray, limits: np.ndarray) -> None:
+    """`clip` for each run of slopes [runs, width]."""
+    for run in range(len(slopes)):
+        clip(slopes[run], limits[run])
+
+
+@compiled
+def finite_rows(values: np.ndarray, finite: np.ndarray) -> None:
+    """finite [runs] becomes false where a run's numbers [runs, width] are not all finite."""
+    for run in range(len(values)):
+        # What is not finite, times 0, is not a number, and neither is a sum with it.
+        sound = ZERO
+        for index in range(values.shape[1]):
+            sound += values[run, index] * ZERO
+        finite[run] &= sound == ZERO

@@ -1,0 +1,95 @@
+"""Which weights are kept: the largest, found by counting; and what becomes of the others. Compiled."""
+
+import numpy as np
+
+from eflops.training.numerics.arithmetic import PARTS, ZERO, added_up
+from eflops.training.numerics.compiled import compiled
+
+MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
+
+
+@compiled
+def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarray, marks: np.ndarray) -> None:
+    """Mark the `keep` largest magnitudes of each run, `least` [layers] of every layer among them.
+
+    values, marks: [runs, width]; bounds [layers, 2]: where layers start and stop. Of equal magnitudes the first are
+    kept, and what is not a number counts as largest.
+    """
+    bits = np.empty(values.shape[1], np.int32)
+    for run in range(len(values)):
+        row, marked = values[run].view(np.int32), marks[run]
+        for index in range(row.size):
+            bits[index] = row[index] & MAGNITUDE
+        marked[:] = False
+        if least.max() > 0:
+            for layer in range(len(bounds)):
+                start, stop = bounds[layer]
+                _mark_largest(bits[start:stop], least[layer], marked[start:stop])
+            for index in range(row.size):
+                bits[index] = INFINITE if marked[index] else bits[index]
+        _mark_largest(bits[: bounds[-1, 1]], keep, marked[: bounds[-1, 1]])
+
+
+@compiled
+def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
+    """Mark the `keep` largest numbers, which are given as their bits, of equal ones the first.
+
+    Numbers that are not negative are in the order of their bits read as whole numbers, and what is not a number comes
+    last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it.
+    """
+    least, keep = np.int32(0), min(keep, bits.size)
+    for place in range(30, -1, -1):
+        larger = np.int32(least | (1 << place))
+        if _count(bits, larger) >= keep:
+            least = larger
+    for index in range(bits.size):
+        marked[index] = bits[index] >= least
+    spare, index = _count(bits, least) - keep, bits.size - 1
+    while spare > 0:
+        if bits[index] == least:
+            marked[index] = False
+            spare -= 1
+        index -= 1
+
+
+@compiled
+def _count(row: np.ndarray, least: np.int32) -> np.int32:
+    """How many numbers are at least `least`; a count that is not of the numbers' own width would be slower."""
+    count = np.int32(0)
+    for index in range(row.size):
+        count = np.int32(count + np.int32(row[index] >= least))
+    return count
+
+
+@compiled
+def cut(theta: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarray, marks: np.ndarray) -> None:
+    """Weights [runs, width] that `mark_top` does not mark become 0."""
+    mark_top(theta, keep, bounds, least, marks)
+    for run in range(len(theta)):
+        _set_unmarked(theta[run], marks[run], ZERO)
+
+
+@compiled
+def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: np.ndarray) -> None:
+    """Weights [runs, width] that are not marked become 0, and their gates the average of theirs, `tails` [runs]."""
+    for run in range(len(tails)):
+        rest, left = _sum_unmarked(gates[run], marks[run])
+        tails[run] = rest / np.float32(left if left > 0 else 1)
+        _set_unmarked(theta[run], marks[run], ZERO)
+        _set_unmarked(gates[run], marks[run], tails[run])
+
+
+@compiled
+def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[np.float32, int]:
+    """The sum of the values that are not marked, and how many they are."""
+    parts, left = np.zeros(PARTS, np.float32), 0
+    for index in range(values.size):
+        parts[index % PARTS] += ZERO if marks[index] else values[index]
+        left += not marks[index]
+    return added_up(parts), left
+
+
+@compiled
+def _set_unmarked(values: np.ndarray, marks: np.ndarray, value: np.float32) -> None:
+    for index in range(values.size):
+        values[index] = values[index] if marks[index] else value

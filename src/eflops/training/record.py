@@ -1,0 +1,207 @@
+"""The run record: one JSON a run, complete enough to explain, audit and repeat the run.
+
+The `result` part is deterministic; its hash stands beside it. Time and machine stand outside it.
+"""
+
+import json
+import math
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from eflops.errors import UserError
+from eflops.files import canonical_json, sha256_bytes, write_json
+
+PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
+
+
+class Part(BaseModel):
+    """A part of the record: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Identity(Part):
+    """Which run this is."""
+
+    experiment: str
+    dataset: str
+    ratio: float | None
+    method: str
+    variant: str
+    draw: int
+    seed: int
+
+
+class Curve(Part):
+    """The metrics over rounds: equally long lists, None where there is no number, as of gates in finetuning."""
+
+    phase: list[str]
+    round: list[int]
+    metrics: dict[str, list[float | None]]
+
+
+class Result(Part):
+    """What the run found: the same bits whenever it is run, and wherever `circumstances.bits` says."""
+
+    status: Literal["finished", "diverged"]
+    diverged_round: int | None = None
+    metrics: dict[str, float]
+    curve: Curve
+    support: list[int] = Field(description="indices of the kept weights; none of a run that diverged")
+    weights: list[float] = Field([], description="the kept weights, in the order of support; of linear models alone")
+    weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
+    parameters: int = Field(description="|theta|")
+    traffic: dict[str, dict[str, int]] = Field(description="bytes between server and clients, by phase")
+    macs: dict[str, int] = Field(description="multiply-accumulate operations of one prediction, by layer")
+    dense_macs: dict[str, int] = Field(description="the same for the dense model")
+    dead_units: dict[str, int] = {}
+    faults: list[str] = Field([], description="clients that failed, on a real federation")
+
+
+class Origin(Part):
+    """What the run was computed from."""
+
+    settings: dict[str, Any]
+    job: dict[str, Any] = Field(description="the rest of the cell's slice of the config")
+    data: str = Field(description="the data's folder, below the results folder")
+    data_sha256: str
+    code: dict[str, str] = Field(description="content hash of every module the run could reach")
+    code_hash: str
+
+
+class Circumstances(Part):
+    """Where and how long: no part of the result."""
+
+    commit: str
+    versions: dict[str, str]
+    machine: dict[str, str | int]
+    wall_seconds: float
+    cpu_seconds: float
+    evaluation_seconds: float = Field(description="CPU seconds of those that went into test metrics")
+    peak_memory_mb: float
+    runs_in_batch: int
+    channel: dict[str, int] = Field({}, description="payload bytes that Flower carried, on a real federation")
+    bits: Literal["every machine", "this kind of machine"] = Field(
+        "this kind of machine", description="where the same run has the same bits; a method of one's own: only here"
+    )
+    finished_at: str
+
+
+class Record(Part):
+    """One run."""
+
+    schema_version: Literal[1, 2] = 2
+    run: Identity
+    origin: Origin
+    result: Result
+    result_sha256: str
+    circumstances: Circumstances
+    record_sha256: str = Field("", description="hash of all the rest; set when the record is written")
+
+
+def result_hash(result: Result) -> str:
+    """The sha256 of the result part."""
+    return sha256_bytes(canonical_json(result.model_dump(mode="json")).encode())
+
+
+def key(run: Identity, origin: Origin) -> str:
+    """What a run's result follows from: two runs with the same key have the same result."""
+    parts = {"run": run.model_dump(mode="json"), "origin": origin.model_dump(mode="json", exclude={"code"})}
+    return sha256_bytes(canonical_json(parts).encode())
+
+
+def write(path: Path, record: Record) -> None:
+    """Write a record atomically, checked against its schema, all of it under a hash."""
+    values = Record.model_validate(record.model_dump()).model_dump(mode="json")
+    write_json(path, {**values, "record_sha256": record_hash(values)})
+
+
+def record_hash(values: dict[str, Any]) -> str:
+    """The sha256 of everything in a record but this hash itself."""
+    rest = {key: value for key, value in values.items() if key != "record_sha256"}
+    return sha256_bytes(canonical_json(rest).encode())
+
+
+def read(path: Path, hashed: bool = True) -> Record:
+    """The record of a file, its schema checked, and its hashes unless they are passed over."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such record; make it with: snakemake --cores 1 {path}") from None
+    except OSError as error:
+        raise UserError(f"{path}: this record cannot be read ({error.strerror}).") from None
+    return parse(data, str(path), hashed)
+
+
+def parse(data: bytes, place: str, hashed: bool = True) -> Record:
+    """The record that a file's bytes hold, its schema checked, and its hashes unless they are passed over.
+
+    place: what it is called where it is wrong.
+    """
+    try:
+        values = json.loads(data)
+        record = Record.model_validate(values)
+    except (ValidationError, ValueError, RecursionError) as error:
+        first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
+        raise UserError(f"{place}: this is not a valid run record ({first}); make it again.") from None
+    if not hashed:
+        return record
+    # Records of schema 1 have no weights, so the hash is that of what the file says.
+    if sha256_bytes(canonical_json(values["result"]).encode()) != record.result_sha256:
+        raise UserError(f"{place}: the result does not match its own hash; the file was changed after the run.")
+    if record_hash(values) != record.record_sha256:
+        raise UserError(f"{place}: the record does not match its own hash; the file was changed after the run.")
+    return record
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON can hold."""
+    return value if math.isfinite(value) else None
+
+
+@cache
+def machine() -> dict[str, str | int]:
+    """What the run ran on."""
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "python": platform.python_version(),
+    }
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of the packages that results depend on."""
+    return {name: version(name) for name in PACKAGES if find_spec(name)}
+
+
+@cache
+def commit() -> str:
+    """The commit of the checkout, marked where files differ from it; 'unknown' outside one."""
+    folder = Path(__file__).parent
+    try:
+        head = _git(folder, "rev-parse", "HEAD")
+        return f"{head}+changes" if _git(folder, "status", "--porcelain", "--untracked-files=no") else head
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _git(folder: Path, *arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,210 @@
+"""One training job: all runs of a cell, block by block, each written as a run record.
+
+Records that are already there and follow from the same settings, data and code are left as they are, so that more
+seeds or variants of a cell train alone.
+"""
+
+import resource
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from eflops import code
+from eflops.config.settings import TrainingSettings, kept_weights
+from eflops.data.federation import Federation, load
+from eflops.errors import UserError
+from eflops.files import write_json
+from eflops.results.labels import Run
+from eflops.training import record
+from eflops.training.job import Job, is_current, planned
+from eflops.training.methods.base import Method, Task
+from eflops.training.methods.settings import RunSettings, batch_key
+from eflops.training.models import build_model
+from eflops.training.rounds import Connect, Server, Transport
+from eflops.training.tally import Bench, Progress, Tally
+
+
+def train(job: Job, report: Callable[[str], Progress]) -> int:
+    """Train the runs whose records are missing or out of date; how many were trained."""
+    engine = import_module(f"eflops.training.engines.{job.slice['engine']}")
+    hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
+    due = list(runs_due(job, hashes))
+    serve = getattr(engine, "Server", Server)
+    if due:
+        engine.run(job, lambda connect, largest: train_runs(job, due, hashes, connect, largest, report, serve))
+    return len(due)
+
+
+def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, report: Callable[[str], Progress]) -> None:
+    """Train what a plan asks for and write the cell's manifest: its records with their hashes."""
+    job, code_hash = planned(plan, results, block_size)
+    roots = code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"])
+    if code.code_hash(*roots) != code_hash:
+        raise UserError(
+            f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
+        )
+    trained = train(job, report)
+    print(f"trained {trained} of {len(job.runs)} runs; delete the records of the others to train those again")
+    records = {run.path: record.read(job.folder / run.path).record_sha256 for run in job.runs}
+    write_json(manifest, {"folder": job.folder.relative_to(results).as_posix(), "records": records})
+
+
+def train_runs(
+    job: Job,
+    due: Sequence[Run],
+    hashes: dict[str, str],
+    connect: Connect,
+    largest_block: int,
+    report: Callable[[str], Progress],
+    serve: type[Server] = Server,
+) -> None:
+    """Train runs in blocks that share their data and all settings in which runs of a batch may not differ.
+
+    serve: the server's side of training, which an engine may bring itself.
+    """
+    settings = {variant: job.settings(variant) for variant in dict.fromkeys(run.variant for run in due)}
+    for draw, runs in groupby(due, key=lambda run: run.draw):
+        federation = load(job.data_folder(draw))
+        used = federation.pooled() if job.slice["pooled"] else federation
+        for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
+            task, bench = make_task(job.slice, [settings[run.variant] for run in block], used)
+            told = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
+            train_block(job, task, bench, block, hashes, connect(task, used, block[0]), told, serve)
+
+
+def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
+    """Runs with the same key, at most `size` at a time."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    for group in groups.values():
+        yield from (group[start : start + size] for start in range(0, len(group), size))
+
+
+def make_task(
+    slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
+) -> tuple[Task, Bench]:
+    """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
+    model = build_model(slice_["model"], federation.test, federation.meta)
+    task = Task(model, kept_weights(slice_, model.size, federation.meta.get("classes")), RunSettings(settings))
+    test = model.rows(federation.test.x, federation.test.y)
+    bench = Bench(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
+    return task, bench
+
+
+def make_method(slice_: dict[str, Any], task: Task) -> Method:
+    """The method that the config names, by module or by import path."""
+    module, _, name = slice_["method"].partition(":")
+    try:
+        found = getattr(import_module(module if name else f"eflops.training.methods.{module}"), name or "Method")
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"methods.{slice_['name']}.method: {slice_['method']} cannot be imported ({error}).") from None
+    return found(task, **slice_["options"])
+
+
+def train_block(
+    job: Job,
+    task: Task,
+    bench: Bench,
+    runs: Sequence[Run],
+    hashes: dict[str, str],
+    transport: Transport,
+    progress: Progress,
+    serve: type[Server] = Server,
+) -> None:
+    """Train runs side by side and write their records."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    server = serve(task, bench, transport, job.slice["evaluate_every"], progress)
+    theta, tally = server.run(make_method(job.slice, task), [run.seed for run in runs])
+    tally.faults.extend(transport.faults)
+    spent = {
+        "wall_seconds": round(time.perf_counter() - wall, 3),
+        "cpu_seconds": round(time.process_time() - cpu, 3),
+        "evaluation_seconds": round(tally.evaluation_seconds, 3),
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
+        "runs_in_batch": len(runs),
+        "channel": dict(transport.channel),
+        "bits": "every machine" if _is_portable(job.slice) else "this kind of machine",
+    }
+    for row, run in enumerate(runs):
+        identity, origin = job.identity(run), job.origin(run, code.combined(hashes), hashes)
+        result = make_result(task, theta[row], tally, row)
+        entry = record.Record(
+            run=identity,
+            origin=origin,
+            result=result,
+            result_sha256=record.result_hash(result),
+            circumstances=record.Circumstances(
+                commit=record.commit(),
+                versions=record.versions(),
+                machine=record.machine(),
+                finished_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                **spent,
+            ),
+        )
+        record.write(job.folder / run.path, entry)
+
+
+def _is_portable(slice_: dict[str, Any]) -> bool:
+    """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
+    return ":" not in slice_["method"] and slice_["engine"] != "reference"
+
+
+def make_result(task: Task, theta: Tensor, tally: Tally, row: int) -> record.Result:
+    """The result part of one run of a block; a run that diverged has no weights."""
+    diverged = tally.diverged.get(row)
+    weights = theta[: task.size].numpy() * (diverged is None)
+    kept = weights != 0
+    shown = [round_ for _, round_ in tally.marks if diverged is None or round_ < diverged]
+    curve = {name: [record.finite_or_none(point[name][row].item()) for point in tally.curve] for name in tally.curve[0]}
+    sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
+    return record.Result(
+        status="finished" if diverged is None else "diverged",
+        diverged_round=diverged,
+        metrics={} if diverged else final_metrics(curve, tally.watched),
+        curve=record.Curve(
+            phase=[phase for phase, _ in tally.marks][: len(shown)],
+            round=shown,
+            metrics={name: values[: len(shown)] for name, values in curve.items()},
+        ),
+        support=np.flatnonzero(kept).tolist(),
+        weights=_readable(weights[kept]) if len(task.model.layers) == 1 else [],
+        weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
+        parameters=task.size,
+        traffic=tally.traffic,
+        macs=sparse.operations,
+        dense_macs=dense.operations,
+        dead_units=sparse.dead_units,
+        faults=tally.faults,
+    )
+
+
+def _readable(weights: np.ndarray) -> list[float]:
+    """The shortest decimals that are these float32 values."""
+    return [float(str(weight)) for weight in weights]
+
+
+def final_metrics(curve: dict[str, list[float | None]], watched: Container[str]) -> dict[str, float]:
+    """The last value of each metric; of what a method watches, which finetuning does not have, the last there is.
+
+    How many weights changed says something of a stretch of rounds, not of the end.
+    """
+    ends = {
+        name: next((value for value in reversed(values) if value is not None), None) if name in watched else values[-1]
+        for name, values in curve.items()
+    }
+    return {name: value for name, value in ends.items() if value is not None and name != "support_changed"}
+
+
+def runs_due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:
+    """The runs to train: those without an up-to-date record, ordered so that runs with the same data are together."""
+    for run in sorted(job.runs, key=lambda run: (run.draw, run.variant, run.seed)):
+        if not is_current(job, run, code.combined(hashes)):
+            yield run

@@ -1,0 +1,74 @@
+"""The same bits on processors that are not at hand: as machine code for another one, and on emulated ones.
+
+Compiling under emulation would take minutes, so the code for the emulated processors, which have AVX2 and no AVX-512,
+is compiled natively first; all of it is executed by the emulated processor, as is numpy's and torch's own.
+
+The compiler would choose vectors of 256 bits for nearly every processor, AVX-512 or not, and a sum that it may reorder
+would have the same wrong order on all of them. So the code for the emulated processors has vectors of 128 bits.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.bits
+
+FOLDER = Path(__file__).parent
+EMULATED = ("Haswell", "EPYC-Milan")
+FEATURES = ",".join(
+    f"+{name}"
+    for name in (
+        "64bit", "avx", "avx2", "bmi", "bmi2", "cmov", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt", "mmx", "movbe",
+        "popcnt", "prefer-128-bit", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3",
+    )
+)  # fmt: skip
+
+
+def start(*emulator: str, **environment: str) -> subprocess.Popen[str]:
+    """`tiny_runs.py` in a process of its own."""
+    own = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), *filter(None, sys.path)])}
+    command = [*emulator, sys.executable, str(FOLDER / "tiny_runs.py")]
+    return subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def hashes(process: subprocess.Popen[str]) -> dict[str, str]:
+    """What it prints."""
+    told, errors = process.communicate()
+    assert process.returncode == 0, errors[-3000:]
+    found: dict[str, str] = json.loads(told.splitlines()[-1])
+    return found
+
+
+@pytest.fixture(scope="module")
+def for_haswell(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What makes numba compile for a Haswell, and where it keeps that code."""
+    cache = tmp_path_factory.mktemp("machine-code")
+    return {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": FEATURES, "NUMBA_CACHE_DIR": str(cache)}
+
+
+@pytest.fixture(scope="module")
+def own_and_foreign(for_haswell: dict[str, str]) -> list[dict[str, str]]:
+    """The hashes on the processor at hand, with machine code for it and for a Haswell; both are compiled at once."""
+    return [hashes(process) for process in [start(), start(**for_haswell)]]
+
+
+def test_machine_code_for_another_processor_has_the_same_results(own_and_foreign: list[dict[str, str]]) -> None:
+    own, foreign = own_and_foreign
+    assert foreign == own
+
+
+def test_emulated_processors_have_the_same_results(
+    own_and_foreign: list[dict[str, str]], for_haswell: dict[str, str]
+) -> None:
+    emulator = shutil.which("qemu-x86_64")
+    if emulator is None:
+        pytest.skip("qemu-x86_64 is not installed (Debian package qemu-user)")
+    processes = {model: start(emulator, "-cpu", model, **for_haswell) for model in EMULATED}
+    assert {model: hashes(process) for model, process in processes.items()} == dict.fromkeys(
+        EMULATED, own_and_foreign[0]
+    )

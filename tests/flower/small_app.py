@@ -1,0 +1,58 @@
+"""A small config that runs on Flower, and the batched record of one of its runs."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eflops.data.federation import save
+from eflops.flower.plan import make_draw, plan
+from eflops.training import record
+from eflops.training.job import Job
+from eflops.training.train import train
+
+SYNTHETIC = {
+    "kind": "synthetic", "features": 60, "density": 0.1, "correlation": 0.2, "snr": 20, "test_rows": 40, "clients": 3,
+    "client_fraction": 1.0, "count_concentration": 1.0, "min_rows": 8, "shift_scale": 0.5, "shift_offset": 0.0,
+}  # fmt: skip
+CONFIG = {
+    "datasets": {"synthetic": SYNTHETIC},
+    "methods": {
+        "eflops": {"method": "eflops", "label": "E-FLoPS"},
+        "fedavg": {"method": "fedavg", "label": "FedAvg"},
+        "raises": {"method": "faulty:Raises", "label": "FedAvg, one client of which fails once"},
+    },
+    "experiments": {
+        "small": {
+            "dataset": "synthetic",
+            "ratios": [1.2],
+            "methods": ["eflops", "fedavg", "raises"],
+            "seeds": 2,
+            "settings": {"rounds": 3, "finetune_rounds": 1, "rate": 0.05},
+        }
+    },
+}
+
+
+def write_config(folder: Path) -> Path:
+    """The config as a file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "config.yaml"
+    path.write_text(yaml.safe_dump(CONFIG))
+    return path
+
+
+def in_batch(folder: Path, told: dict[str, Any]) -> record.Record:
+    """The batched record of the run that a run config asks for."""
+    write_config(folder)
+    asked = plan({"experiment": "small", **told}, folder)
+    save(make_draw(asked), folder / "data" / asked.draw_name, asked.made_by)
+    job = Job({**asked.job, "engine": "batched"}, folder / "data", folder / "runs", (asked.run,), 32)
+    train(job, lambda title: lambda *_: None)
+    return record.read(job.folder / asked.run.path)
+
+
+def only_record(results: Path) -> record.Record:
+    """The record that a server wrote."""
+    (path,) = (results / "runs").rglob("*.json")
+    return record.read(path)

@@ -1,0 +1,118 @@
+"""Hospitals with files of their own: the server learns counts, and the run is the batched run on the same rows."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from flwr.supercore.task_identity import TaskIdentity
+from in_process import InProcess
+
+from eflops.data.federation import Federation, save
+from eflops.errors import UserError
+from eflops.flower.deploy.deal import deal
+from eflops.flower.plan import make_draw, plan
+from eflops.flower.rows import own_rows
+from eflops.flower.server import serve
+from eflops.flower.work import Agreement
+from eflops.training import record
+from eflops.training.job import Job
+from eflops.training.train import train
+
+GENES = [f"gene{number}" for number in range(12)]
+CONFIG = {
+    "datasets": {
+        "hospitals": {"kind": "expression", "matrix": "unused.csv", "classes": ["ALL", "AML"], "genes_per_class": 2}
+    },
+    "methods": {"eflops": {"method": "eflops", "label": "E-FLoPS"}},
+    "experiments": {
+        "own": {
+            "dataset": "hospitals",
+            "methods": ["eflops"],
+            "seeds": 1,
+            "settings": {"rounds": 3, "finetune_rounds": 1, "rate": 0.05},
+        }
+    },
+}
+TOLD = {"experiment": "own", "label": "class", "clients": 2, "wait": 5.0}
+
+
+@pytest.fixture(autouse=True)
+def _a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Flower makes messages only for an app that runs."""
+    for name in ("_run_id", "_node_id", "_task_id"):
+        monkeypatch.setattr(TaskIdentity, name, 1)
+
+
+@pytest.fixture
+def hospitals(tmp_path: Path) -> Path:
+    """Three files with columns in other orders, the second an npz; and the config."""
+    draw = np.random.default_rng(5)
+    for name, rows in {"first": 7, "test": 6}.items():
+        table = pd.DataFrame(draw.gamma(2.0, 50.0, (rows, len(GENES))), columns=GENES)
+        table.insert(0, "sample", [f"{name}{row}" for row in range(rows)])
+        table["class"] = ["ALL", "AML", "ALL"] * 2 + ["AML"] * (rows - 6)
+        columns = ["sample", *(GENES if name == "test" else GENES[::-1]), "class"]
+        table[columns].to_csv(tmp_path / f"{name}.csv", index=False)
+    values = draw.gamma(2.0, 50.0, (4, len(GENES)))
+    np.savez(tmp_path / "second.npz", values=values, genes=np.array(GENES), **{"class": np.array(["AML", "ALL"] * 2)})
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    return tmp_path
+
+
+def node(hospitals: Path, name: str) -> dict[str, Any]:
+    return {"data": str(hospitals / name), "label": "class"}
+
+
+def told(hospitals: Path) -> dict[str, Any]:
+    return {**TOLD, "data": str(hospitals / "test.csv"), "results": str(hospitals / "results")}
+
+
+def in_batch(hospitals: Path) -> record.Record:
+    asked = plan(told(hospitals), hospitals)
+    agreed = Agreement(GENES, ["ALL", "AML"], asked.data)
+    first, second, test = (
+        own_rows(str(hospitals / name), "class", agreed).clients[0] for name in ("first.csv", "second.npz", "test.csv")
+    )
+    federation = Federation((first, second), test, meta={"task": "classification", "classes": 2})
+    save(federation, hospitals / "data" / asked.draw_name, {})
+    job = Job({**asked.job, "engine": "batched"}, hospitals / "data", hospitals / "runs", (asked.run,), 32)
+    train(job, lambda title: lambda *_: None)
+    return record.read(job.folder / asked.run.path)
+
+
+def test_hospitals_train_on_their_own_files_as_the_batched_engine_would(hospitals: Path) -> None:
+    grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
+    found = record.read(serve(grid, told(hospitals), hospitals))
+    assert found.result_sha256 == in_batch(hospitals).result_sha256
+
+
+def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(
+    hospitals: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.read_csv(hospitals / "first.csv").drop(columns="gene3").to_csv(hospitals / "first.csv", index=False)
+    grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
+        serve(grid, told(hospitals), hospitals)
+    assert "lacks 1 of the 12 genes needed: gene3" in capsys.readouterr().err
+
+
+def test_a_hospital_with_another_number_of_features_is_refused(hospitals: Path) -> None:
+    with np.load(hospitals / "second.npz") as arrays:
+        kept = {"values": arrays["values"][:, 1:], "genes": arrays["genes"][1:], "class": arrays["class"]}
+    np.savez(hospitals / "second.npz", **kept)
+    grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
+    with pytest.raises(UserError, match="node 101 refused the run"):
+        serve(grid, told(hospitals), hospitals)
+
+
+def test_a_server_that_makes_a_draw_itself_does_not_mix_it_with_rows_that_nodes_brought(hospitals: Path) -> None:
+    entry = {**CONFIG["datasets"]["hospitals"], "matrix": str(hospitals / "first.csv"), "min_rows": 1}
+    (hospitals / "config.yaml").write_text(yaml.safe_dump({**CONFIG, "datasets": {"hospitals": entry}}))
+    asked = {**TOLD, "results": str(hospitals / "results")}
+    deal(make_draw(plan(asked, hospitals)), {}, hospitals / "server", Path("all"), [hospitals / "a", hospitals / "b"])
+    grid = InProcess([{"client": client, "data": str(hospitals / name / "data")} for client, name in enumerate("ab")])
+    with pytest.raises(UserError, match="these nodes have rows of their own"):
+        serve(grid, asked, hospitals)

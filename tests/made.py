@@ -1,0 +1,27 @@
+"""Tables and figures as the workflow makes them, and the runs behind their rows as `eflops explain` finds them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from eflops.analysis.figure import Figure
+from eflops.analysis.products import made_from
+from eflops.analysis.source import Source
+from eflops.analysis.table import Table
+from eflops.config.models import Config
+from eflops.config.products import Product, product_job, products
+from eflops.explain.address import Cell, key_columns
+from eflops.explain.trace import Trace, trace
+
+
+def product_of(config: Config, name: str) -> Product:
+    return next(product for product in products(config) if product.name == name)
+
+
+def made(config: Config, name: str, source: Source) -> Table | Figure:
+    job = product_job(config, product_of(config, name))
+    return made_from(job, source.limited(job))
+
+
+def traced(config: Config, name: str, made: Table | Figure, row: Mapping[str, Any], column: str) -> Trace:
+    keys = {key: row[key] for key in key_columns(made.data)}
+    return trace(product_of(config, name), made, Cell(keys, column, row[column], 0))

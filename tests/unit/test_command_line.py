@@ -1,0 +1,102 @@
+"""Whatever is typed, a command answers with one sentence and exit code 2, and never with a traceback."""
+
+from pathlib import Path
+
+import pytest
+
+from eflops.cli import app, main
+
+COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands if command.callback)
+# What each command is given besides the argument that is wrong.
+BEFORE = {"diff": ["."], "fetch": []}
+
+
+@pytest.fixture
+def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Arguments that no command can work with, in a folder that holds nothing else."""
+    monkeypatch.chdir(tmp_path)
+    Path("binary.csv").write_bytes(b"\xff\xfe\x00\x80" * 50)
+    Path("empty.csv").write_text("")
+    Path("list.yaml").write_text("- a\n- b\n")
+    Path("folder").mkdir()
+    return {
+        "missing": "no/such/thing.csv",
+        "binary": "binary.csv",
+        "empty file": "empty.csv",
+        "list": "list.yaml",
+        "folder": "folder",
+        "empty": "",
+        "option": "--no-such-option",
+        "nothing": "",
+    }
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """The sentence that a command refuses its arguments with."""
+    code = main(arguments)
+    told = capsys.readouterr()
+    assert code == 2, (arguments, code, told)
+    assert told.err.startswith("eflops: "), (arguments, told.err)
+    assert "Traceback" not in told.err
+    assert told.err.count("\n") == 1, (arguments, told.err)
+    return told.err
+
+
+KINDS = ["missing", "binary", "empty file", "list", "folder", "empty", "option"]
+# These take any of the wrong arguments as a folder to write to, or as one to look into.
+HARMLESS = {("publish", "folder"), ("crate", "folder"), ("crate", "missing"), ("crate", "empty")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name != "deploy"])
+def test_a_wrong_argument_is_refused_in_a_sentence(
+    command: str, kind: str, wrong: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused([command, *BEFORE.get(command, []), wrong[kind]], capsys)
+
+
+TYPED = [
+    ["verify", "--runs", "0"],
+    ["verify", "--runs", "-1"],
+    ["verify", "x.csv", "--seed", "many"],
+    ["audit", "--weights", "-1"],
+    ["audit", "--cores", "0"],
+    ["audit", "--config", "no.yaml"],
+    ["diff", "a", "b", "--limit", "0"],
+    ["explain", "x.csv", "--config", "no.yaml"],
+    ["explain"],
+    ["show"],
+    ["fetch", "nosuch"],
+    ["adopt", "no.json"],
+    ["status", "--config", "no.yaml"],
+    ["nosuch"],
+]
+
+
+@pytest.mark.parametrize("arguments", TYPED, ids=" ".join)
+def test_a_wrong_option_is_refused_in_a_sentence(
+    arguments: list[str], wrong: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(arguments, capsys)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["fetch", "nosuch"], "there is no image set 'nosuch'; there are mnist and fashion_mnist."),
+        (["show", "folder"], "this record cannot be read (Is a directory)."),
+        (["explain", "no/such/thing.csv"], "there is no such file; make it with: snakemake"),
+        (["explain", "binary.csv"], "it lies in no results folder, and any results folder does not hold it"),
+        (["check", "list.yaml"], "this is a list; a config file has keys"),
+        (["check", "binary.csv"], "this is not a text file in UTF-8"),
+    ],
+)
+def test_the_sentence_says_what_is_wrong(
+    command: list[str], words: str, wrong: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words in refused(command, capsys)
+
+
+def test_help_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    assert "explain" in capsys.readouterr().out

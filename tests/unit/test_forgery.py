@@ -1,0 +1,230 @@
+"""A forger who writes every hash again is found out all the same, as far as records and data can contradict him."""
+
+import csv
+import io
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import small_results as study_of_its_own
+from eflops.audit.audit import Options, audit
+from eflops.audit.findings import Finding
+from eflops.audit.outcomes import contradictions
+from eflops.audit.sample import sample
+from eflops.audit.study import check_study
+from eflops.errors import UserError
+from eflops.publish.publish import publish
+from eflops.results import checksums, signature, study
+from eflops.results.store import RECORDS, opened, pack
+from eflops.training import record
+
+CELL = "runs/support_recovery/nd0.64/eflops/base"
+RECORD = f"{CELL}/draw0-seed1.json"
+ALL = Options(weights=None, cores=1, pictures=False)
+
+
+def forge(results: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change a record's result and write its hashes again."""
+    entry = record.read(results / RECORD)
+    values = entry.result.model_dump(mode="json")
+    change(values)
+    result = record.Result.model_validate(values)
+    record.write(
+        results / RECORD, entry.model_copy(update={"result": result, "result_sha256": record.result_hash(result)})
+    )
+
+
+def told(results: Path, options: Options = ALL) -> list[Finding]:
+    return audit(results, options).findings
+
+
+def raise_r2(result: dict[str, Any]) -> None:
+    result["metrics"]["r2"] = 0.98
+
+
+def raise_r2_and_curve(result: dict[str, Any]) -> None:
+    raise_r2(result)
+    result["curve"]["metrics"]["r2"][-1] = 0.98
+
+
+def test_a_metric_that_the_runs_own_curve_contradicts(results: Path) -> None:
+    forge(results, raise_r2)
+    assert any("r2 is 0.98, and its curve ends with" in finding.what for finding in told(results))
+
+
+def test_a_metric_that_the_runs_own_weights_contradict(results: Path) -> None:
+    forge(results, raise_r2_and_curve)
+    (finding,) = [finding for finding in told(results) if "its weights give" in finding.what]
+    assert finding.place == RECORD
+    assert finding.what.startswith("r2 is 0.98, and its weights give ")
+
+
+def test_weights_are_computed_again_where_the_arrays_are_not_published(small_results: Path, tmp_path: Path) -> None:
+    results = Path(shutil.copytree(small_results, tmp_path / "results"))
+    forge(results, raise_r2_and_curve)
+    publish(results, tmp_path / "published")
+    assert any("its weights give" in finding.what for finding in told(tmp_path / "published"))
+
+
+def test_every_sound_record_agrees_with_its_weights(small_results: Path) -> None:
+    report = audit(small_results, ALL)
+    assert report.findings == []
+    assert "metrics of 24 of 24 records computed again from their weights" in str(report)
+
+
+def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_results: Path) -> None:
+    report = audit(small_results, Options(cores=1, pictures=False, seed=3))
+    assert "metrics of 5 of 24 records computed again from their weights (--seed 3 chooses the same)" in str(report)
+    assert sample(range(100), 5, 3) == sample(range(100), 5, 3) != sample(range(100), 5, 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda result: result["curve"]["round"].pop(), "not equally long"),
+        (lambda result: result.update(status="diverged", diverged_round=3), "has final metrics all the same"),
+        (lambda result: result["support"].reverse(), "not a list of different weights in order"),
+        (lambda result: result["weights"].pop(), "weights for a support of"),
+        (lambda result: result["weights"].__setitem__(0, 1.5), "not those whose hash it states"),
+        (lambda result: result["metrics"].update(luck=7.0), "luck is 7.0, and its curve ends with None"),
+    ],
+)
+def test_a_result_that_contradicts_itself(small_results: Path, change: Callable[[Any], Any], words: str) -> None:
+    values = record.read(small_results / RECORD).result.model_dump(mode="json")
+    change(values)
+    assert any(words in what for what in contradictions(record.Result.model_validate(values)))
+
+
+def test_a_paper_number_changed_in_the_published_targets(published: Path) -> None:
+    targets = published / "targets.yaml"
+    targets.write_text(targets.read_text().replace("[0.626, 0.060]", "[0.726, 0.060]", 1))
+    checksums.write(published)
+    words = "support_recovery.rows.0.64.eflops.1 is 0.726, and the project's resources/paper/targets.yaml says 0.626"
+    assert Finding("different", "targets.yaml", words) in told(published)
+
+
+def test_a_module_hash_changed_in_the_study(results: Path) -> None:
+    stored = json.loads((results / study.NAME).read_text())
+    stored["code"]["eflops.training.train"] = "0" * 16
+    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
+    assert any("eflops.training.train is 0000" in finding.what for finding in told(results))
+
+
+def test_data_settings_that_the_study_does_not_say(results: Path) -> None:
+    stored = json.loads((results / study.NAME).read_text())
+    stored["config"]["datasets"]["synthetic"]["snr"] = 21.0
+    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
+    assert any("snr is 20.0, and the config says 21.0" in finding.what for finding in told(results))
+
+
+def test_a_training_time_of_a_cell_that_there_is_not(published: Path) -> None:
+    with (published / "benchmarks.csv").open("a") as stream:
+        stream.write("train/support_recovery/nd0.99/eflops,1,1,1\ntrain/support_recovery/nd0.64/flops,-1,1,1\n")
+    whats = [finding.what for finding in told(published) if finding.place == "benchmarks.csv"]
+    assert any("nd0.99/eflops: the config has no such cell" in what for what in whats)
+    assert any("its numbers cannot be times" in what for what in whats)
+
+
+def flips(folder: Path) -> list[tuple[str, int]]:
+    """One place in every kind of file: a digit in its middle, or a byte of a picture."""
+    chosen = []
+    for name in checksums.files(folder):
+        data = (folder / name).read_bytes()
+        digits = [place for place in range(len(data) // 2, len(data)) if chr(data[place]).isdigit()]
+        chosen.append((name, digits[0] if digits and not name.endswith((".png", ".pdf", ".gz")) else len(data) // 2))
+    return chosen
+
+
+def test_any_flip_is_found_although_the_list_of_hashes_was_written_again(published: Path) -> None:
+    """A second witness: the study holds a hash of the list of all other files, and one of itself."""
+    for name, place in flips(published):
+        path = published / name
+        data = path.read_bytes()
+        changed = bytearray(data)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        checksums.write(published)
+        assert noticed(published), f"{name}, byte {place}"
+        path.write_bytes(data)
+
+
+def noticed(folder: Path) -> bool:
+    """Whether the study contradicts itself or the files beside it, or cannot be read any more."""
+    try:
+        with opened(folder) as store:
+            return bool(list(check_study(store, study.read_study(folder))))
+    except UserError:
+        return True
+
+
+@pytest.mark.parametrize(
+    "name", ["study.json", "targets.yaml", "gathered/support_recovery.references.csv", "scorecard.json"]
+)
+def test_a_byte_that_is_no_text_stops_no_audit(published: Path, name: str) -> None:
+    path = published / name
+    path.write_bytes(b"\xff" + path.read_bytes())
+    findings = told(published)
+    assert Finding("damaged", name, "its bytes do not match SHA256SUMS") in findings
+
+
+def test_broken_yaml_stops_no_audit(published: Path) -> None:
+    (published / "targets.yaml").write_text("claims: [1\n")
+    findings = told(published)
+    assert Finding("damaged", "targets.yaml", "its bytes do not match SHA256SUMS") in findings
+    assert any("not a text file of the paper's numbers" in finding.what for finding in findings)
+
+
+def test_results_of_a_config_that_has_changed_since(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = json.loads(json.dumps(study_of_its_own.CONFIG))
+    raw["methods"]["eflops"]["settings"]["rate"] = 0.01
+    (results.parent / "config.yaml").write_text(json.dumps(raw))
+    monkeypatch.chdir(results.parent)
+    (finding,) = [finding for finding in told(results) if finding.kind == "stale"]
+    assert "variants.base.rate is 0.05 in these results and 0.01 in config.yaml" in finding.what
+
+
+def test_a_config_of_another_folder_is_not_compared(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = {**json.loads(json.dumps(study_of_its_own.CONFIG)), "results": "elsewhere"}
+    raw["methods"]["eflops"]["settings"]["rate"] = 0.01
+    (results.parent / "config.yaml").write_text(json.dumps(raw))
+    monkeypatch.chdir(results.parent)
+    assert told(results) == []
+
+
+@pytest.fixture
+def key(tmp_path: Path) -> Path:
+    """An ssh key without a passphrase."""
+    path = tmp_path / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True)
+    return path
+
+
+def test_a_signature_holds_until_the_list_is_written_again(results: Path, tmp_path: Path, key: Path) -> None:
+    out = tmp_path / "signed"
+    publish(results, out, key=key)
+    assert told(out) == []
+    assert signature.signer(out).startswith("SHA256:")
+    with (out / "summary.md").open("a") as stream:
+        stream.write("more\n")
+    checksums.write(out)
+    assert Finding("damaged", "SHA256SUMS.sig", "it is not a signature of SHA256SUMS") in told(out)
+
+
+def test_two_records_of_one_run_are_refused(results: Path, tmp_path: Path) -> None:
+    pack(results / "runs", ["support_recovery", "support_recovery"], results / RECORDS)
+    with pytest.raises(Exception, match="stands there twice"), opened(results):
+        pass
+
+
+def test_several_processes_find_the_same(results: Path) -> None:
+    table = results / "tables/support_recovery.csv"
+    rows = list(csv.reader(io.StringIO(table.read_text())))
+    rows[1][-1] = "77"
+    table.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    one, two = (told(results, Options(cores=cores, pictures=False, seed=1)) for cores in (1, 2))
+    assert one == two != []

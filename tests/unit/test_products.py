@@ -1,0 +1,175 @@
+"""Tables and figures as entries: what they depend on, what they may read, and what they say when little was run."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+
+import gathered
+from eflops.analysis.needs import judges, targets_of
+from eflops.analysis.paper import read_paper
+from eflops.analysis.scorecard import claims
+from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.source import Source
+from eflops.config.load import check, merge
+from eflops.config.messages import ConfigError
+from eflops.config.models import Config
+from eflops.config.products import product_job, products
+from eflops.errors import UserError
+from eflops.files import PROJECT
+from made import made, traced
+
+RAW = merge(*(yaml.safe_load((PROJECT / name).read_text()) for name in ("config.yaml", "config/smoke.yaml")))
+NOT_HERE = {"scorecard.json"}
+GENERAL = "eflops.analysis.tables.general:summary"
+MINE = {"kind": "table", "make": GENERAL, "title": "Mine", "experiments": ["mnist"]}
+
+
+def blocks(page: str, language: str) -> list[str]:
+    parts = (PROJECT / "docs" / page).read_text().split(f"```{language}\n")[1:]
+    return [part.split("```")[0] for part in parts]
+
+
+def own(**changes: Any) -> Config:
+    return check(merge(RAW, changes))
+
+
+def jobs(config: Config) -> dict[str, dict[str, Any]]:
+    return {product.name: product_job(config, product) for product in products(config)}
+
+
+def changed(config: Config) -> set[str]:
+    before, after = jobs(check(RAW)), jobs(config)
+    return {name for name in {**before, **after} if before.get(name) != after.get(name)}
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder whose modules can be imported, as those beside the Snakefile."""
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    return tmp_path
+
+
+def test_the_table_of_the_docs_is_made_and_explained(beside: Path) -> None:
+    (beside / "quartiles.py").write_text(blocks("adding-a-table.md", "python")[0])
+    config = own(**yaml.safe_load(blocks("adding-a-table.md", "yaml")[0]))
+    gathered.write(config, beside, ["golub_runs"])
+    table = made(config, "accuracy_quartiles", Source(beside))
+    runs = Source(beside).runs("golub_runs")
+    expected = runs[runs["method"] == "eflops"]["accuracy"].median()
+    row = table.data[table.data["method"] == "eflops"].iloc[0]
+    assert row["median"] == expected
+    assert table.markdown().startswith("**Quartiles of the accuracy**")
+    behind = traced(config, "accuracy_quartiles", table, row, "median")
+    assert behind.recomputed == pytest.approx(expected)
+    assert set(behind.runs["method"]) == {"eflops"}
+
+
+def test_the_figure_of_the_docs_is_drawn(beside: Path) -> None:
+    (beside / "points_of_runs.py").write_text(blocks("adding-a-table.md", "python")[1])
+    entry = {"kind": "figure", "make": "points_of_runs:make", "title": "Runs", "experiments": ["golub_runs"]}
+    config = own(products={"fig_points": entry})
+    gathered.write(config, beside, ["golub_runs"])
+    made(config, "fig_points", Source(beside)).write(beside / "points.svg")
+    assert "<svg" in (beside / "points.svg").read_text()
+
+
+def test_the_claim_of_the_docs_is_judged(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (beside / "golub_sparse.py").write_text(blocks("adding-a-claim.md", "python")[0])
+    monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(beside)])
+    targets = yaml.safe_load(targets_of(beside).read_text())
+    targets["claims"] += yaml.safe_load(blocks("adding-a-claim.md", "yaml")[0])
+    (beside / "targets.yaml").write_text(yaml.safe_dump(targets))
+    assert "eflops.analysis.scorecard.claims.golub_sparse" in judges(beside / "targets.yaml")
+    gathered.write(check(RAW), beside, ["golub_runs"])
+    paper = read_paper(beside / "targets.yaml")
+    judged = claims.judge("golub-sparse", Evidence(Source(beside), frozenset({"golub_runs"}), paper))
+    assert (judged.verdict, judged.reason) == ("agrees", "7 weights against 7.")
+
+
+def test_a_new_entry_or_title_makes_nothing_else_again() -> None:
+    assert changed(own(products={"mine": MINE, "fig1a": {"title": "Another"}})) == {"mine", "fig1a"}
+    assert changed(own(products={"fig1a": None})) == {"fig1a"}
+
+
+def test_a_new_method_makes_again_only_what_shows_it() -> None:
+    method = {"method": "eflops", "label": "Mine"}
+    assert changed(own(methods={"mine": method})) == set()
+    methods = [*RAW["experiments"]["rates_phi"]["methods"], "mine"]
+    assert changed(own(methods={"mine": method}, experiments={"rates_phi": {"methods": methods}})) == {"fig1d", "fig1"}
+
+
+def test_an_experiment_of_ones_own_has_a_table_tests_and_a_figure() -> None:
+    own_experiment = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64]}
+    assert changed(own(experiments={"d300": own_experiment})) == {"d300", "d300_tests", "fig_d300"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"experiments": ["mnits"]}, "products.mine.experiments: 'mnits' is not known; did you mean 'mnist'?"),
+        ({"make": "nowhere:make"}, "products.mine.make: there is no module nowhere"),
+        ({"kind": "tabel"}, "products.mine.kind: 'tabel' is wrong"),
+        ({"titel": "Mine"}, "products.mine.titel: 'titel' is not known; did you mean 'title'?"),
+    ],
+)
+def test_a_mistake_in_an_entry_is_said(entry: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        own(products={"mine": MINE | entry})
+    assert words in str(error.value)
+
+
+def test_a_source_refuses_what_was_not_declared(tmp_path: Path) -> None:
+    config = check(RAW)
+    gathered.write(config, tmp_path, ["mnist", "curves"])
+    source = Source.of(jobs(config)["fig1a"], tmp_path)
+    assert len(source.runs("curves"))
+    with pytest.raises(UserError, match=r"gathered/mnist\.csv: this file is not declared"):
+        source.runs("mnist")
+    with pytest.raises(UserError, match=r"gathered/curves\.supports\.csv"):
+        source.supports("curves")
+
+
+LITTLE = {
+    "one method": {"methods": ["eflops"]},
+    "no eflops": {"methods": ["flops", "centralized"]},
+    "one seed": {"seeds": 1, "draws": [0]},
+    "all diverged": {},
+}
+
+
+@pytest.mark.parametrize("little", LITTLE)
+def test_every_product_says_what_is_missing_and_does_not_fail(little: str, tmp_path: Path) -> None:
+    experiments = {
+        name: entry | {key: LITTLE[little][key] for key in LITTLE[little] if not (key == "draws" and "ratios" in entry)}
+        for name, entry in RAW["experiments"].items()
+        if not name.startswith("beyond")
+    }
+    experiments["general"] = {"dataset": "synthetic", "methods": ["eflops", "fedavg"], "ratios": [0.64], "seeds": 2}
+    experiments["general"] |= LITTLE[little]
+    config = check({**RAW, "experiments": experiments})
+    gathered.write(config, tmp_path, experiments, diverged=little == "all diverged")
+    for product in products(config):
+        if NOT_HERE & set(product.inputs):
+            continue
+        shown = made(config, product.name, Source(tmp_path))
+        for end in ("csv", "md", "tex", "html") if product.kind == "table" else ("csv", "svg"):
+            shown.write(tmp_path / f"{product.name}.{end}")
+        if product.kind == "table":
+            text = (tmp_path / f"{product.name}.md").read_text()
+            assert "nan" not in text, (product.name, text)
+            assert "1 run seeds" not in text, product.name
+    tests = (tmp_path / "general_tests.md").read_text()
+    expected = {"one method": "Only E-FLoPS ran: no pair to test.", "no eflops": "Differences are FLoPS (T = 0) minus"}
+    assert expected.get(little, "") in tests
+    if little == "all diverged":
+        assert "all 2 diverged" in (tmp_path / "general.md").read_text()
+
+
+def test_no_two_products_share_a_file() -> None:
+    files = pd.Series([path for product in products(check(RAW)) for path in product.files])
+    assert files.is_unique

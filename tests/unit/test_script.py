@@ -1,0 +1,47 @@
+"""What a job's log says of its end, and where it is said when the log takes no more."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FULL = "OSError(errno.ENOSPC, 'No space left on device')"
+
+
+def job(log: str | Path, ends_in: str) -> subprocess.CompletedProcess[str]:
+    """A process that begins as a rule's script does, and ends in an exception."""
+    script = (
+        "import errno\nfrom eflops.script import logged\nfrom eflops.errors import UserError\n"
+        f"with logged({str(log)!r}):\n    print('the job has begun')\n    raise {ends_in}"
+    )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("ends_in", "sentence"),
+    [
+        ("UserError('the file has no rows.')", "eflops: the file has no rows."),
+        ("KeyboardInterrupt", "eflops: stopped; records that were finished are kept,"),
+        (FULL, "is full (No space left on device); make room and run the same command again"),
+    ],
+)
+def test_what_the_user_can_mend_is_one_sentence(tmp_path: Path, ends_in: str, sentence: str) -> None:
+    done = job(tmp_path / "job.log", ends_in)
+    begun, said = (tmp_path / "job.log").read_text().splitlines()
+    assert (done.returncode, done.stdout, done.stderr, begun) == (1, "", "", "the job has begun")
+    assert sentence in said
+
+
+def test_a_mistake_of_ours_is_told_with_its_traceback(tmp_path: Path) -> None:
+    job(tmp_path / "job.log", "KeyError('rows')")
+    said = (tmp_path / "job.log").read_text()
+    assert "Traceback" in said
+    assert said.endswith("eflops: KeyError: 'rows'\n")
+
+
+def test_the_cause_is_told_on_the_terminal_when_the_log_has_no_room_either() -> None:
+    done = job("/dev/full", FULL)
+    assert done.returncode != 0
+    assert done.stderr.startswith("eflops: the disk of /dev is full")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,47 @@
+"""Means over data draws, whose run seeds are averaged first."""
+
+import math
+
+import pandas as pd
+import pytest
+
+from eflops.analysis.stats.units import summarise_units, units_in_words
+
+
+def runs(values: dict[tuple[int, int], float]) -> pd.DataFrame:
+    """Runs of one method, by draw and seed; a run without a value diverged."""
+    rows = [
+        {"method": "eflops", "draw": draw, "seed": seed, "accuracy": value} for (draw, seed), value in values.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.assign(status=frame["accuracy"].isna().map({True: "diverged", False: "finished"}))
+
+
+def test_seeds_of_a_draw_are_averaged_before_the_spread_is_taken():
+    found = runs({(0, 0): 0.2, (0, 1): 0.4, (1, 0): 0.6, (1, 1): 0.8})
+    (row,) = summarise_units(found, "accuracy", ["method"]).itertuples()
+    assert (row.mean, row.units, row.n) == (pytest.approx(0.5), 2, 4)
+    assert row.spread == pytest.approx(math.sqrt(0.08))
+    assert row.upper - row.mean == pytest.approx(row.mean - row.lower) == pytest.approx(12.7062 * 0.2, rel=1e-4)
+    assert units_in_words(found) == "2 data draws, the 2 run seeds of each averaged first"
+
+
+def test_the_seeds_of_a_single_draw_are_the_units():
+    found = runs({(3, 0): 0.2, (3, 1): 0.4})
+    (row,) = summarise_units(found, "accuracy", ["method"]).itertuples()
+    assert (row.units, row.spread) == (2, pytest.approx(math.sqrt(0.02)))
+    assert units_in_words(found) == "2 run seeds of one data draw"
+
+
+def test_a_diverged_run_is_counted_and_its_draw_has_the_mean_of_the_others():
+    (row,) = summarise_units(
+        runs({(0, 0): 0.2, (0, 1): math.nan, (1, 0): 0.4, (1, 1): 0.8}), "accuracy", ["method"]
+    ).itertuples()
+    assert (row.mean, row.n, row.diverged) == (pytest.approx(0.4), 4, 1)
+
+
+def test_a_single_run_has_no_interval():
+    (row,) = summarise_units(runs({(0, 0): 0.2}), "accuracy", ["method"]).itertuples()
+    assert row.mean == 0.2
+    assert math.isnan(row.lower)
+    assert math.isnan(row.upper)

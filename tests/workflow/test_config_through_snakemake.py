@@ -1,0 +1,45 @@
+"""What a user types or writes wrongly, seen through Snakemake: a sentence that names the place, and no traceback."""
+
+from workflow.conftest import Study
+
+BRACES = "methods: {eflops: {label: 'E_{0}'}}\nresults: 'results of mine'\n"
+
+
+def refused(study: Study, *arguments: str) -> str:
+    output = study.snakemake("--dry-run", *arguments, check=False)
+    assert study.code != 0
+    assert "Traceback" not in output
+    return output
+
+
+def test_a_tab_in_the_config_is_named_with_file_and_line(study: Study) -> None:
+    study.edit("config.yaml", "methods:\n", "methods:\n\tflops: 1\n")
+    assert "config.yaml, line 6: this is not valid YAML; a tab stands there; indent with spaces." in refused(study)
+
+
+def test_a_tab_in_an_overlay_is_named_with_file_and_line(study: Study) -> None:
+    (study.folder / "over.yaml").write_text("methods:\n\tflops: 1\n")
+    output = refused(study, "all", "--configfile", "over.yaml")
+    assert "config: over.yaml, line 2: this is not valid YAML; a tab stands there; indent with spaces." in output
+
+
+def test_a_key_that_stands_twice_in_an_overlay_is_refused(study: Study) -> None:
+    (study.folder / "over.yaml").write_text("engine: batched\nengine: flower\n")
+    assert "over.yaml, line 2: this is not valid YAML; the key 'engine' stands twice." in refused(
+        study, "--configfile", "over.yaml"
+    )
+
+
+def test_a_mapping_on_the_command_line_braces_in_a_label_and_a_space_in_the_results_folder_can_be_planned(
+    study: Study,
+) -> None:
+    (study.folder / "over.yaml").write_text(BRACES)
+    mapping = "experiments={support_recovery: {methods: [eflops]}}"
+    output = study.snakemake("--dry-run", "all", "--configfile", "over.yaml", "--config", mapping)
+    assert "Train eflops on support_recovery" in output
+    assert "Train fedavg on support_recovery" not in output
+
+
+def test_a_misspelt_target_names_the_nearest(study: Study) -> None:
+    output = refused(study, "results/tables/suport_recovery.csv")
+    assert "suport_recovery.csv: nothing makes this file; did you mean results/tables/support_recovery.csv?" in output

@@ -1,0 +1,12 @@
+"""Make one data draw."""
+
+import sys
+
+sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
+
+from eflops.script import logged
+
+with logged(snakemake.log[0]):
+    from eflops.data.build import make
+
+    make(snakemake.params.settings, snakemake.output.manifest)

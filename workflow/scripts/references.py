@@ -1,0 +1,13 @@
+"""Fit best subset and lasso to the pooled rows of one data draw."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
+
+from eflops.script import logged
+
+with logged(snakemake.log[0]):
+    from eflops.analysis.references import make
+
+    make(Path(snakemake.input.manifest).parent, map(Path, snakemake.output))

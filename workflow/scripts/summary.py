@@ -1,0 +1,13 @@
+"""Sum up what was found."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
+
+from eflops.script import logged
+
+with logged(snakemake.log[0]):
+    from eflops.analysis.summary import write
+
+    write(Path(snakemake.params.results), frozenset(snakemake.params.sources), Path(snakemake.output[0]))
