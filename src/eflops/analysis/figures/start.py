@@ -48,7 +48,9 @@ def make(source: Source, synthetic: str, expression: str) -> Figure:
         axes[2].set_title(f"support recovery{ratio}")
         return drawing
 
-    runs = pd.concat([selected.drop(columns="selected").assign(panel="a"), spreads.assign(panel="c")])
+    genes_of = selected.drop(columns="selected")
+    dense = genes_of[genes_of["method"] == DENSE]
+    runs = pd.concat([genes_of.assign(panel="a"), dense.assign(panel="b"), spreads.assign(panel="c")])
     return Figure(data, runs.reset_index(drop=True), paint)
 
 
