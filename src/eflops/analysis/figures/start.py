@@ -87,7 +87,7 @@ def seed_spreads(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """Panel c: the deviation of support recovery over run seeds, by method and start and as the paper prints it."""
     cells = summarise(runs, SPREAD, ["method", START])
     ours = cells.rename(columns={"sd": "value"})[["method", START, "value", "n"]]
-    printed = paper.recovery.get(round(float(runs["ratio"].iloc[0]), 2), {})
+    printed = paper.recovery.get(float(runs["ratio"].iloc[0]), {})
     rows = [
         {"method": method, START: PAPER, "value": printed[method].sd}
         for method in runs["method"].unique()
