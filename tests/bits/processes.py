@@ -24,3 +24,8 @@ def hashes(process: "subprocess.Popen[str]") -> dict[str, str]:
     assert process.returncode == 0, errors[-3000:]
     found: dict[str, str] = json.loads(told.splitlines()[-1])
     return found
+
+
+def differing(own: dict[str, str], other: dict[str, str]) -> list[str]:
+    """The names of the results that are not the same, or that one of them lacks."""
+    return sorted(name for name in {*own, *other} if own.get(name) != other.get(name))

@@ -6,7 +6,7 @@ The first run downloads 260 MB and compiles under emulation; later ones find bot
 import pytest
 
 from bits.arm64 import Unavailable, python
-from bits.processes import hashes, start
+from bits.processes import differing, hashes, start
 
 pytestmark = pytest.mark.arm
 
@@ -17,4 +17,4 @@ def test_an_arm_processor_has_the_same_results() -> None:
     except Unavailable as reason:
         pytest.skip(str(reason))
     own, arm = start(), start(command, **environment)
-    assert hashes(arm) == hashes(own)
+    assert differing(hashes(own), hashes(arm)) == []
