@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.results.labels import ratio_label
+
 BOLD = "**"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"
@@ -36,6 +38,13 @@ def interval(mean: float, lower: float, upper: float, n: int = 2, diverged: int 
     return f"{text} ({diverged:.0f} of {n:.0f} diverged)" if diverged else text
 
 
+def difference(mean: float, lower: float, upper: float) -> str:
+    """`+0.012 [+0.003, +0.021]`; without an interval where there is none, a dash where there is no difference."""
+    if pd.isna(lower):
+        return with_minus("{:+.3f}", mean)
+    return with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", mean, lower, upper)
+
+
 def bold(text: str, wanted: bool) -> str:
     """The text, bold where wanted."""
     return f"{BOLD}{text}{BOLD}" if wanted else text
@@ -59,6 +68,11 @@ def share(value: float, form: str = "{:.2f}") -> str:
 def short(value: object) -> str:
     """A setting or a key in print: few digits of a number, anything else as it is."""
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def exact(value: float) -> str:
+    """An N/d in print: all its digits, two decimals at least; two that differ are never written alike."""
+    return ratio_label(value).removeprefix("nd")
 
 
 def shortened(name: str, longest: int) -> str:
