@@ -33,6 +33,7 @@ class Method:
         self.task, self.settings = task, task.settings
         self.schedule = CutSchedule(task.settings, task.size, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
+        self.steady = all(decay == 1 for decay in task.settings.values("temperature_decay"))
         shape = gates.ZETA - gates.GAMMA, gates.GAMMA, gates.BETA, e_to(gates.LOW)
         self.constants = Constants(
             Gate(*map(np.float32, (*shape, task.settings.phi_limit, task.target))),
@@ -56,7 +57,7 @@ class Method:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
-        theta, z, lam = (_present(part).clone() for part in (received.values, received.gates, received.multiplier))
+        theta, z, lam = received.values, _present(received.gates), _present(received.multiplier)
         settings, batches = work.settings, work.batches
         own_prior = settings.prior == "init"
         gated_update(
@@ -68,7 +69,7 @@ class Method:
             self._first_phi(work.seeds, settings, self.task.size).numpy() if own_prior else NO_PRIOR,
             self.constants,
             (batches.orders, batches.size, batches.steps),
-            (address_of("gates", (work.round, work.client)), np.array(work.seeds, np.uint64)),
+            (address_of("gates", (work.round, work.client)), np.asarray(work.seeds, np.uint64)),
             settings.samples,
         )
         return self._message(theta, z, lam, work.round, settings.sparse_upload)
@@ -139,8 +140,7 @@ class Method:
             rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.size
             return [*rates, clip, temperature, *entropy.flat]
 
-        steady = all(decay == 1 for decay in settings.values("temperature_decay"))
-        return settings.array(("gated", None if steady else round_), of_run)
+        return settings.array(("gated", None if self.steady else round_), of_run)
 
 
 def _centre(run: GatedSettings) -> float:

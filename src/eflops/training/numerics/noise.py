@@ -110,14 +110,14 @@ def address_of(purpose: str, address: Sequence[int]) -> np.uint64:
 def uniform(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> Tensor:
     """Numbers in [0, 1) as [count, runs, width]; a run's part depends on its seed, purpose and address alone."""
     numbers = torch.empty(count, len(seeds), width)
-    _fill_uniforms(address_of(purpose, address), np.array(seeds, np.uint64), numbers.numpy())
+    _fill_uniforms(address_of(purpose, address), np.asarray(seeds, np.uint64), numbers.numpy())
     return numbers
 
 
 def orders(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> np.ndarray:
     """Random orders of 0 .. width - 1 as [count, runs, width], addressed as `uniform` is."""
     places = np.empty((count, len(seeds), width), np.int64)
-    _fill_orders(address_of(purpose, address), np.array(seeds, np.uint64), places)
+    _fill_orders(address_of(purpose, address), np.asarray(seeds, np.uint64), places)
     return places
 
 
