@@ -30,9 +30,9 @@ class InProcess:
         named = counts.nonzero()[0]
         sizes = counts[named].tolist()
         rows, seeds = torch.from_numpy(runs), np.array(asked.seeds, np.uint64)
-        shares = torch.from_numpy(weights[clients, runs]).split(sizes)
+        shares = torch.from_numpy(weights[clients, runs]).split_with_sizes(sizes)
         uploads, method, steps, size = [], phase.method, phase.steps, phase.batch_size
-        asking = zip(named.tolist(), rows.split(sizes), shares, download.dealt(rows, sizes), strict=True)
+        asking = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.dealt(rows, sizes), strict=True)
         for client, own, share, received in asking:
             data, index = self.clients[client], own.numpy()
             payload = answer(method, received, data, seeds[index], round_, client, steps, size, index)

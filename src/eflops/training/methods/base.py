@@ -10,7 +10,7 @@ name, that the curves of its runs show.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -52,8 +52,7 @@ class Task:
         return first.zero_() if zeros else first
 
 
-@dataclass(frozen=True)
-class Payload:
+class Payload(NamedTuple):
     """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
 
     values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
@@ -75,12 +74,11 @@ class Payload:
         """Copies of the rows `index`, the first `sizes[0]` of them in one payload, the next `sizes[1]` in another."""
         whole = self.values, self.support, self.gates, self.tail, self.multiplier
         absent = (None,) * len(sizes)
-        parts = (absent if part is None else part.index_select(0, index).split(sizes) for part in whole)
+        parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
         return (Payload(*own, self.implicit) for own in zip(*parts, strict=True))
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What a client works with in one round: its data, the runs' seeds and settings, and where it stands."""
 
     data: Rows
@@ -91,8 +89,7 @@ class Work:
     client: int
 
 
-@dataclass(frozen=True)
-class Upload:
+class Upload(NamedTuple):
     """A client's answer: which runs it is for, their aggregation weights [len(runs)], and the message."""
 
     runs: Tensor
