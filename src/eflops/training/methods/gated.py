@@ -21,8 +21,8 @@ from eflops.training.numerics.noise import fill_uniform
 # Half a step of the noise's type keeps the logistic quantile finite at u = 0.
 LEAST_NOISE = np.float32(2.0**-24)
 
-# A gate's shape, and the numbers of the mean gate, of the KL's slope and of phi's recovery by either rule. They are part
-# of the compiled code: handing them over takes longer than a step of one run.
+# A gate's shape, and the numbers of the mean gate, of the KL's slope and of phi's recovery by either rule. They are
+# part of the compiled code: handing them over takes longer than a step of one run.
 SPAN, START, BETA, E_LOW = map(
     np.float32,
     (hard_concrete.ZETA - hard_concrete.GAMMA, hard_concrete.GAMMA, hard_concrete.BETA, e_to(hard_concrete.LOW)),
@@ -92,11 +92,13 @@ def open_gates(
 
 @compiled
 def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
-    """Gates with logistic noise, ln(u / (1 - u)); flat."""
+    """Gates with logistic noise, ln(u / (1 - u)); flat. One loop would need more registers than there are."""
     narrow = -ONE / BETA
     for index in range(phi.size):
         u = min(max(uniform[index], LEAST_NOISE), ONE - LEAST_NOISE)
-        s = ONE / (ONE + exponential((phi[index] + logarithm(u / (ONE - u))) * narrow))
+        gates[index] = logarithm(u / (ONE - u))
+    for index in range(phi.size):
+        s = ONE / (ONE + exponential((phi[index] + gates[index]) * narrow))
         gates[index] = min(max(fma(s, SPAN, START), ZERO), ONE)
 
 

@@ -18,8 +18,8 @@ from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.tiles import dot, tile
 from eflops.training.numerics.vectors import WIDTH
 
-# Rows of a tile; the rest of the rows is one tile of fewer rows and, where these are few, of more panels, so that as many
-# chains are on their way at once.
+# Rows of a tile; the rest of the rows is one tile of fewer rows and, where these are few, of more panels, so that as
+# many chains are on their way at once.
 ROWS = 6
 # Numbers of a chain that are added before the next tile: their part of a panel stays in the second-level cache.
 DEPTH = 1024
