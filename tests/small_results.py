@@ -103,14 +103,8 @@ def _make_input(config: Config, path: str, results: Path) -> None:
     plan = plan_of(config, experiment)
     if kind == "supports":
         return None
-    made = []
-    for ratio in plan.ratios:
-        for draw in plan.draws:
-            place = f"{plan.dataset}/{labels.data_label(ratio, draw)}"
-            out = [results / "references" / place / f"{name}.json" for name in ("best_subset", "lasso")]
-            references.make(results / "data" / place, out)
-            made += out
-    references.gather(made, results / path)
+    folders = [f"{plan.dataset}/{labels.data_label(ratio, draw)}" for ratio in plan.ratios for draw in plan.draws]
+    return references.make((results / "data" / folder for folder in folders), results / path)
 
 
 def _judge(config: Config, results: Path) -> None:

@@ -1,4 +1,4 @@
-"""A small study with thirty seeds and a search, made for real, its page, and a browser that shows it."""
+"""A small study with thirty runs and a search, made for real, its page, and a browser that shows it."""
 
 import copy
 import shutil
@@ -17,12 +17,17 @@ CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 # What a careless page would run.
 MARKUP = "FedAvg <img src=x onerror='window.ran = 1'><script>window.ran = 1</script>"
 TABLE = "tables/support_recovery.csv"
+DRAWS, SEEDS = [0, 1, 2], 10
 
 
 def config() -> dict[str, Any]:
-    """The small study with the paper's thirty seeds, a label with markup in it, and a search of four trials."""
+    """The small study with thirty runs at the paper's size, so that they are judged, and a search of four trials.
+
+    A label has markup in it.
+    """
     raw = copy.deepcopy(small_results.CONFIG)
-    raw["experiments"]["support_recovery"] |= {"seeds": 30, "ratios": [0.64]}
+    raw["datasets"]["synthetic"] |= {"features": 1000, "density": 0.05}
+    raw["experiments"]["support_recovery"] |= {"draws": DRAWS, "seeds": SEEDS, "ratios": [0.64]}
     raw["methods"]["fedavg"]["label"] = MARKUP
     raw["searches"] = {
         "rates": {

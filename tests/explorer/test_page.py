@@ -12,10 +12,11 @@ from eflops.analysis.table import MINUS
 from eflops.cli import main
 from eflops.training.record import read
 from explorer.browser import Browser
-from explorer.conftest import MARKUP, TABLE
+from explorer.conftest import DRAWS, MARKUP, SEEDS, TABLE
 
 CELL = "#tables/support_recovery?ratio=0.64&method=eflops&cell=mean"
 RUN = "support_recovery/nd0.64/eflops/base/draw0-seed3"
+SEEDS_OF_DRAWS = [str(seed) for _ in DRAWS for seed in range(SEEDS)]
 
 
 def click(browser: Browser, selector: str, text: str = "") -> None:
@@ -60,14 +61,14 @@ def test_first_sight_has_the_scorecard_the_summary_and_all_tables_and_figures(br
     browser.wait("[...document.querySelectorAll('img.thumb')].every((image) => image.naturalWidth > 0)")
 
 
-def test_a_number_of_a_table_opens_to_its_thirty_seeds(browser: Browser, study: Path) -> None:
+def test_a_number_of_a_table_opens_to_its_thirty_runs(browser: Browser, study: Path) -> None:
     click(browser, ".gallery a[href='#tables/support_recovery']")
     numbers = pd.read_csv(study / TABLE).set_index(["ratio", "method"])
     mean = numbers.loc[(0.64, "eflops"), "mean"]
     click(browser, "#view td a", f"{mean:.3f}")
     assert browser.evaluate("location.hash") == CELL
     assert float(text(browser, ".value")) == pytest.approx(mean, rel=1e-3)
-    assert column(browser, "30 runs", 0) == [str(seed) for seed in range(30)]
+    assert column(browser, "30 runs", 0) == SEEDS_OF_DRAWS
     values = [float(value) for value in column(browser, "30 runs", 3)]
     assert sum(values) / 30 == pytest.approx(mean, rel=1e-3)
     assert browser.evaluate("document.querySelectorAll('#view .chart a[*|href]').length") == 30
@@ -83,7 +84,7 @@ def test_a_seed_opens_its_run_with_its_curve_and_record(browser: Browser, study:
     lines = "[...document.querySelectorAll('#view .chart [aria-label=line] path')]"
     assert browser.evaluate(f"{lines}.length") == 30
     assert "In grey: 29 other runs" in text(browser)
-    assert f"{len(record.result.support)} of {record.result.parameters}" in text(browser)
+    assert f"{len(record.result.support)} of {record.result.parameters:,}" in text(browser)
     browser.evaluate("document.querySelector('#view details').open = true")
     browser.wait("document.querySelector('#view pre').textContent.length > 100")
     shown = json.loads(browser.evaluate("document.querySelector('#view pre').textContent"))
@@ -125,7 +126,7 @@ def test_the_command_that_is_copied_says_what_the_page_says(
 
 def test_a_line_of_the_scorecard_opens_to_its_runs(browser: Browser) -> None:
     click(browser, "#home td[data-id='table1/0.64/eflops'] a")
-    assert column(browser, "30 runs", 0) == [str(seed) for seed in range(30)]
+    assert column(browser, "30 runs", 0) == SEEDS_OF_DRAWS
     assert "--line table1/0.64/eflops" in text(browser)
 
 

@@ -89,7 +89,7 @@ def test_a_whole_number_may_stand_where_a_fraction_could() -> None:
 def test_the_run_config_chooses_and_changes_what_is_trained() -> None:
     told = {"experiment": "support_recovery", "ratio": 1.36, "seed": 4, "clients": 3, "settings": "rounds=4 clip=null"}
     asked = plan(told, ROOT)
-    assert (asked.job["ratio"], asked.run.path) == ("nd1.36", "base/draw7-seed4.json")
+    assert (asked.job["ratio"], asked.run.path) == ("nd1.36", "base/draw0-seed4.json")
     assert asked.job["variants"]["base"]["rounds"] == 4
     assert asked.job["variants"]["base"]["clip"] is None
     assert len(make_draw(asked).clients) == 3

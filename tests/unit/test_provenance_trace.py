@@ -26,8 +26,10 @@ def own_config() -> dict[str, Any]:
     files = [yaml.safe_load((ROOT / name).read_text()) for name in ("config.yaml", "config/smoke.yaml")]
     config = merge(*files)
     fetched = {name for name, entry in config["datasets"].items() if entry["kind"] == "mnist"}
-    experiments = {name: entry for name, entry in config["experiments"].items() if entry["dataset"] not in fetched}
-    return {**config, "experiments": experiments, "searches": {}}
+    return config | {
+        part: {name: entry for name, entry in config[part].items() if entry["dataset"] not in fetched}
+        for part in ("experiments", "searches")
+    }
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,10 @@ def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Pro
         words = tuple(f"{key}={frame[key][row]}" for key in key_columns(frame) if pd.notna(frame[key][row]))
         cell = locate(frame, Address(Path(product.name), words), {})
         found = trace(product, made, cell)
+        if cell.keys.get("set_initial") == "paper":
+            assert found.runs.empty, str(cell)
+            assert "resources/paper/targets.yaml" in found.formula
+            continue
         assert len(found.runs) or cell.keys.get("method") in REFERENCES, str(cell)
         assert found.formula
         if found.recomputed is not None:

@@ -22,13 +22,13 @@ def test_a_job_is_one_plain_line_with_its_number_and_time(study: Study) -> None:
 
 def test_a_failed_job_shows_the_end_of_its_log(study: Study) -> None:
     (study.folder / FIGURE).unlink()
-    (study.folder / "results/gathered/support_recovery.curves.csv").write_text("nothing,of,use\n1,2,3\n")
+    (study.folder / "results/gathered/support_recovery.csv").write_text("nothing,of,use\n1,2,3\n")
     output = study.snakemake(FIGURE, check=False)
     assert study.code == 1
     for part in (
         "Error in rule figure",
         "The end of results/logs/figures/fig1b.log",
-        "KeyError: 'record'",
+        "KeyError: \"['method', 'ratio']",
     ):
         assert part in output
     assert "All 1 jobs done" not in output

@@ -25,7 +25,7 @@ from eflops.analysis.stats.summary import (
     with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, short, spread, with_minus
+from eflops.analysis.text import bold, exact, short, spread, with_minus
 
 # Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
 STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
@@ -200,7 +200,7 @@ def entropy_table(source: Source) -> Table:
     for (metric, ratio, gate_rate), group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False):
         own = group.set_index(TEMPERATURE)
         first = best(own)
-        row = {"metric": METRIC_LABELS[metric], "N/d": f"{ratio:.2f}", "gate rate": f"{gate_rate:g}"}
+        row = {"metric": METRIC_LABELS[metric], "N/d": exact(ratio), "gate rate": f"{gate_rate:g}"}
         for temperature, cell in own.iterrows():
             text = spread(*cell[CELL]) + ("†" if is_clear(cell) else "")
             row[f"T = {temperature:g}"] = bold(text, temperature in first)

@@ -23,7 +23,7 @@ from eflops.analysis.stats.summary import (
     with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import spread, with_minus
+from eflops.analysis.text import exact, spread, with_minus
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
@@ -77,7 +77,7 @@ def table(source: Source, names: Mapping[str, str]) -> Table:
         for experiment, words in names.items():
             own = at_ratio[at_ratio["experiment"] == experiment].set_index(["method", "metric"])
             for method in source.order(own.index.get_level_values("method").unique()):
-                rows.append({"N/d": f"{ratio:.2f}", "messages": words, "Method": source.labels[method]})
+                rows.append({"N/d": exact(ratio), "messages": words, "Method": source.labels[method]})
                 rows[-1] |= _texts(own.loc[method])
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "

@@ -6,6 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.results.labels import ratio_label
+
 BOLD = "**"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"
@@ -59,6 +61,11 @@ def share(value: float, form: str = "{:.2f}") -> str:
 def short(value: object) -> str:
     """A setting or a key in print: few digits of a number, anything else as it is."""
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def exact(value: float) -> str:
+    """An N/d in print: all its digits, two decimals at least; two that differ are never written alike."""
+    return ratio_label(value).removeprefix("nd")
 
 
 def shortened(name: str, longest: int) -> str:

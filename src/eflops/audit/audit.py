@@ -111,7 +111,7 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
         "benchmarks": lambda: check_benchmarks(store, config),
-        "references": lambda: check_references(store, config),
+        "references": lambda: check_references(store, config, options.weights, options.seed),
         "files": lambda: check_layout(store, config),
         "summary.md": lambda: check_summary(store, config),
         "gathered": lambda: check_gathered(store, source),

@@ -245,3 +245,15 @@ def test_spreads_are_printed_for_people() -> None:
     assert spread(np.nan, np.nan, 30, 30) == "all 30 diverged"
     assert spread(-0.25, 0.1) == "\N{MINUS SIGN}0.250 ± 0.100"
     assert spread(-1.5e12, 2e12) == "\N{MINUS SIGN}1.5e+12 ± 2e+12"
+
+
+def test_sizes_that_differ_are_never_written_alike_and_never_taken_for_the_papers(
+    study: Config, source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = {"ratio": {0.64: 0.641, 1.36: 0.644}}
+    for name in ("runs", "references"):
+        whole = getattr(Source, name)
+        monkeypatch.setattr(Source, name, lambda self, of, whole=whole: whole(self, of).replace(near))
+    assert made(study, "support_recovery", source).shown["N/d"].tolist() == ["0.641", "0.644"]
+    assert set(made(study, "r2_tests", source).shown["N/d"]) == {"0.641", "0.644"}
+    assert made(study, "support_recovery_paper", source).data.empty

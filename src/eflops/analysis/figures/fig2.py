@@ -81,7 +81,7 @@ def operations(source: Source) -> Panel:
             mean, sd = data.set_index("method").loc[method, ["mean", "spread"]]
             axes.errorbar(place + 0.2, mean, sd, color=colour, marker=marker, markersize=4.5, capsize=2.5)
         finish(axes, methods, [], source)
-        axes.yaxis.set_major_formatter("{x:.0%}")
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
         axes.set(ylabel="operations removed", title="draws, and their mean ± sd")
 
     return Panel(data, runs, draw, "macs_removed")

@@ -48,7 +48,9 @@ def make(source: Source, synthetic: str, expression: str) -> Figure:
         axes[2].set_title(f"support recovery{ratio}")
         return drawing
 
-    runs = pd.concat([selected.drop(columns="selected").assign(panel="a"), spreads.assign(panel="c")])
+    genes_of = selected.drop(columns="selected")
+    dense = genes_of[genes_of["method"] == DENSE]
+    runs = pd.concat([genes_of.assign(panel="a"), dense.assign(panel="b"), spreads.assign(panel="c")])
     return Figure(data, runs.reset_index(drop=True), paint)
 
 
@@ -85,7 +87,7 @@ def seed_spreads(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """Panel c: the deviation of support recovery over run seeds, by method and start and as the paper prints it."""
     cells = summarise(runs, SPREAD, ["method", START])
     ours = cells.rename(columns={"sd": "value"})[["method", START, "value", "n"]]
-    printed = paper.recovery.get(round(float(runs["ratio"].iloc[0]), 2), {})
+    printed = paper.recovery.get(float(runs["ratio"].iloc[0]), {})
     rows = [
         {"method": method, START: PAPER, "value": printed[method].sd}
         for method in runs["method"].unique()

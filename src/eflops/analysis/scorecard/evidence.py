@@ -91,11 +91,10 @@ class Evidence:
 
 def at_ratios(runs: pd.DataFrame, ratios: Sequence[float]) -> pd.DataFrame:
     """The runs at these N/d, every one of which must be there."""
-    present = runs["ratio"].round(2)
-    lacking = [ratio for ratio in ratios if ratio not in set(present)]
+    lacking = [ratio for ratio in ratios if ratio not in set(runs["ratio"])]
     if lacking:
         raise Missing(f"There are no runs at N/d {', '.join(f'{ratio:.2f}' for ratio in lacking)}.")
-    return runs[present.isin(ratios)].assign(ratio=present)
+    return runs[runs["ratio"].isin(ratios)]
 
 
 def by_unit(runs: pd.DataFrame, metric: str) -> np.ndarray:

@@ -115,7 +115,7 @@ def rows(evidence: Evidence, experiment: str) -> Rows:
         else:
             present.append(method)
     runs = evidence.runs(experiment, present, METRIC) if present else evidence.found(experiment)
-    groups = {(round(ratio, 2), name): group for (ratio, name), group in runs.groupby(["ratio", "method"])}
+    groups = dict(iter(runs.groupby(["ratio", "method"])))
     return {
         ratio: _row({name: groups[ratio, name] for name in present if (ratio, name) in groups}, ratio, lacking, present)
         for ratio in evidence.paper.recovery

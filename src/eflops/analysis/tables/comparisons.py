@@ -9,7 +9,7 @@ from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import seeds_and_draws
 from eflops.analysis.stats.units import unit_means
 from eflops.analysis.table import Table
-from eflops.analysis.text import probability, with_minus
+from eflops.analysis.text import exact, probability, with_minus
 
 NOTE = (
     "Differences are {reference} minus the other method, with their 95 % interval; n pairs, diverged runs left out and "
@@ -85,4 +85,4 @@ def _shown(row: pd.Series, source: Source) -> dict[str, str]:
 
 
 def _key(value: object, words: Mapping[str, str]) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else words.get(str(value), str(value))
+    return exact(value) if isinstance(value, float) else words.get(str(value), str(value))

@@ -7,7 +7,7 @@ from eflops.analysis.paper import read_paper
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import CELL, best, seeds_and_draws, spread_over_draws, summarise
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, signed, spread
+from eflops.analysis.text import bold, exact, signed, spread
 from eflops.config.products import PROJECT
 
 METRIC = "support_recovery"
@@ -33,7 +33,7 @@ def support_recovery(source: Source) -> Table:
         own = group.set_index("method")
         first = best(own.loc[source.federated(methods)])
         texts = {name: bold(spread(*own.loc[name, CELL]), name in first) for name in columns}
-        rows.append({"N/d": f"{ratio:.2f}"} | texts)
+        rows.append({"N/d": exact(ratio)} | texts)
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
         "finished is bold. The last columns are one fit each to the pooled, shifted training rows of the same draws: "
@@ -52,12 +52,11 @@ def beside_the_paper(source: Source) -> Table:
     """The paper's Table 1 beside ours, column by column, at the N/d that both have."""
     (experiment,) = source.experiments
     runs = source.runs(experiment)
-    runs = runs.assign(ratio=runs["ratio"].round(2))
     cells = summarise(runs, METRIC, BY).merge(_printed(), on=BY)
     cells["difference"] = cells["mean"] - cells["paper_mean"]
     rows = []
     for ratio, group in cells.groupby("ratio"):
-        row = {"N/d": f"{ratio:.2f}"}
+        row = {"N/d": exact(ratio)}
         for method, cell in group.set_index("method").loc[source.order(cells["method"])].iterrows():
             told = "" if pd.isna(cell["difference"]) else f" ({signed(cell['difference'])})"
             row[f"{source.labels[method]}, paper"] = spread(cell["paper_mean"], cell["paper_sd"])
