@@ -75,7 +75,7 @@ class Payload(NamedTuple):
         whole = self.values, self.support, self.gates, self.tail, self.multiplier
         absent = (None,) * len(sizes)
         parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
-        return (Payload(*own, self.implicit) for own in zip(*parts, strict=True))
+        return (Payload._make((*own, self.implicit)) for own in zip(*parts, strict=True))
 
 
 class Work(NamedTuple):

@@ -75,8 +75,8 @@ class Method:
         sums = theta.numpy(), z.numpy(), lam.numpy()
         for upload in uploads:
             sent = upload.payload
-            parts = sent.values, _present(sent.gates), _present(sent.multiplier)
-            add_answer(sums, *(part.numpy() for part in (upload.runs, upload.weights, *parts)))
+            answer = upload.runs, upload.weights, sent.values, _present(sent.gates), _present(sent.multiplier)
+            add_answer(sums, *(part.numpy() for part in answer))
         excess = gates.expected_active(self._recover(z)) - self.task.target
         lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
         sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)

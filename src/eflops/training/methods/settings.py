@@ -21,7 +21,7 @@ class RunSettings:
     def __init__(self, runs: Sequence[TrainingSettings], block: "RunSettings | None" = None, rows: Any = None) -> None:
         self.runs = tuple(runs)
         self._block, self._rows = block, rows
-        self._alike = block._alike if block else all(run is self.runs[0] for run in self.runs)
+        self._alike: bool = block._alike if block else all(run is self.runs[0] for run in self.runs)
         self._arrays: dict[Hashable, np.ndarray] = {}
         self._fewer: dict[int, RunSettings] = {}
 
@@ -56,7 +56,7 @@ class RunSettings:
         """A setting of each run, [runs] of the tensors' type; what is null has no limit."""
         return self.array(name, lambda run: np.inf if getattr(run, name) is None else getattr(run, name))
 
-    def of(self, rows: Sequence[int]) -> "RunSettings":
+    def of(self, rows: Sequence[int] | np.ndarray) -> "RunSettings":
         """The settings of some of a block's runs; where all runs are alike, any are as good as the first."""
         count = len(rows)
         if count == len(self.runs):
