@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from eflops.analysis.needs import SUMMARY, summary_sources
 from eflops.analysis.source import Source
-from eflops.analysis.summary import text
+from eflops.analysis.summary.write import text
 from eflops.audit.findings import Finding
 from eflops.audit.products import compare_lines
 from eflops.config.models import Config

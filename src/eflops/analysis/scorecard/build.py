@@ -83,5 +83,6 @@ def told(sections: Iterable[tuple[Section, dict[str, int]]]) -> str:
 
 def _line_json(line: Line) -> dict[str, Any]:
     values = asdict(line)
-    judgement = values.pop("judgement")
-    return {**values, "verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
+    judgement, short = values.pop("judgement"), values.pop("short")
+    told = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
+    return {**values, **told, **({"short": short, "grounds": judgement["grounds"]} if short else {})}

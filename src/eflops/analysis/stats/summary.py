@@ -14,6 +14,8 @@ SUMMARY = [*CELL, "units"]
 INTERVAL = ["mean_low", "mean_high"]
 METRIC_LABELS = {"support_recovery": "Support recovery", "r2": "Test R²"}
 LEVEL = 0.95
+# Below this many units a 95 % interval says nothing: over two it is 12.7 standard errors wide each way.
+FEWEST = 3
 
 
 def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -57,14 +59,23 @@ def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str])
 
 
 def with_interval(cells: pd.DataFrame) -> pd.DataFrame:
-    """Summaries with the 95 % interval of their means, by t over units; NaN where there is one unit."""
+    """Summaries with the 95 % interval of their means, by t over units; NaN below three units."""
     half = [half_width(sd, units) for sd, units in zip(cells["sd"], cells["units"], strict=True)]
     return cells.assign(mean_low=cells["mean"] - half, mean_high=cells["mean"] + half)
 
 
+def too_few(units: pd.Series) -> str:
+    """What the note of a table says where some of its means or differences are over too few units."""
+    return (
+        " Over fewer than three there is no interval: it would say nothing."
+        if units.between(1, FEWEST - 1).any()
+        else ""
+    )
+
+
 def half_width(sd: float, units: int) -> float:
-    """Half of the 95 % interval of a mean over so many units."""
-    return float(stats.t.ppf((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units > 1 else math.nan
+    """Half of the 95 % interval of a mean over so many units; NaN below three."""
+    return float(stats.t.ppf((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units >= FEWEST else math.nan
 
 
 def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:

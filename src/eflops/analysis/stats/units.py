@@ -4,17 +4,14 @@ Seeds of one draw share its data. Where there is one draw alone, its run seeds a
 nothing of other data.
 """
 
-import math
 from collections.abc import Sequence
 
 import pandas as pd
-from scipy import stats
 
-from eflops.analysis.stats.summary import with_metric
+from eflops.analysis.stats.summary import half_width, with_metric
 from eflops.analysis.text import counted
 
-LEVEL = 0.95
-# The mean over units, its 95 % interval, the units' standard deviation and their number; runs, and those that diverged.
+# The mean over units, its 95 % interval, their standard deviation and number; runs, and those that diverged.
 OVER_UNITS = ["mean", "lower", "upper", "spread", "units", "n", "diverged"]
 
 
@@ -28,7 +25,7 @@ def summarise_units(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.Da
     """One row per group of `by`, with the columns of `OVER_UNITS`."""
     grouped = unit_means(runs, metric, by).groupby(list(by), as_index=False, sort=True)
     cells = grouped.agg(mean=(metric, "mean"), spread=(metric, "std"), units=(metric, "count"))
-    half = [_half(spread, units) for spread, units in zip(cells["spread"], cells["units"], strict=True)]
+    half = [half_width(spread, units) for spread, units in zip(cells["spread"], cells["units"], strict=True)]
     cells = cells.assign(lower=cells["mean"] - half, upper=cells["mean"] + half)
     counts = runs.groupby(list(by), as_index=False).agg(
         n=("status", "size"), diverged=("status", lambda status: int((status == "diverged").sum()))
@@ -49,8 +46,3 @@ def units_in_words(runs: pd.DataFrame) -> str:
         return f"{counted(seeds, 'run seed')} of one data draw"
     each = f"the {seeds} run seeds of each averaged first" if seeds > 1 else "one run seed each"
     return f"{draws} data draws, {each}"
-
-
-def _half(spread: float, units: int) -> float:
-    """Half the width of Student's interval; not a number below two units."""
-    return float(stats.t.ppf((1 + LEVEL) / 2, units - 1)) * spread / math.sqrt(units) if units > 1 else math.nan

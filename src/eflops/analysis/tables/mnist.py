@@ -7,7 +7,7 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
-from eflops.analysis.stats.summary import best
+from eflops.analysis.stats.summary import best, too_few
 from eflops.analysis.stats.units import summarise_all_units, units_in_words
 from eflops.analysis.table import Table
 from eflops.analysis.tables.comparisons import compared, comparison_table
@@ -58,6 +58,7 @@ def costs(source: Source) -> Table:
         "formula has no indices. "
         "Megabytes are of training and finetuning. Operations are multiply-accumulates of one prediction without dead "
         "units, and the share of the dense network's that is removed. The best federated method is bold."
+        f"{too_few(cells['units'])}"
     )
     return Table(cells, shown, note, runs)
 
@@ -94,9 +95,10 @@ def cut(source: Source, cases: Mapping[str, str]) -> Table:
             sent = by_metric["share_training"].loc[(variant, method), "mean"]
             row[source.labels[method]] = f"{interval(*accuracy)}, {sent:.1%}"
         rows.append(row)
+    mean = "mean and 95 % interval" if cells["lower"].notna().any() else "mean"
     note = (
-        f"Test accuracy, mean and 95 % interval over {units_in_words(runs)}, and the bytes of training as a share of "
-        "dense messages."
+        f"Test accuracy, {mean} over {units_in_words(runs)}, and the bytes of training as a share of "
+        f"dense messages.{too_few(cells['units'])}"
     )
     return Table(cells, pd.DataFrame(rows), note, runs)
 
