@@ -3,10 +3,11 @@
 from pathlib import Path
 from typing import Any
 
-from eflops.analysis import products, references, summary
+from eflops.analysis import products, references
 from eflops.analysis.gather import gather
 from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, targets_of
 from eflops.analysis.scorecard import make as scorecard
+from eflops.analysis.summary.write import write as write_summary
 from eflops.config.load import check
 from eflops.config.models import Config
 from eflops.config.plan import Plan, all_plans, job_slice, plan_of
@@ -57,7 +58,7 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
         for path in product.inputs:
             _make_input(config, path, results)
         products.make(product_job(config, product), results, [results / path for path in product.files])
-    summary.write(results, frozenset(summary_sources(planned_products(config))), results / SUMMARY)
+    write_summary(results, frozenset(summary_sources(planned_products(config))), results / SUMMARY)
     study.write(raw, results / study.NAME)
 
 
@@ -103,14 +104,8 @@ def _make_input(config: Config, path: str, results: Path) -> None:
     plan = plan_of(config, experiment)
     if kind == "supports":
         return None
-    made = []
-    for ratio in plan.ratios:
-        for draw in plan.draws:
-            place = f"{plan.dataset}/{labels.data_label(ratio, draw)}"
-            out = [results / "references" / place / f"{name}.json" for name in ("best_subset", "lasso")]
-            references.make(results / "data" / place, out)
-            made += out
-    references.gather(made, results / path)
+    folders = [f"{plan.dataset}/{labels.data_label(ratio, draw)}" for ratio in plan.ratios for draw in plan.draws]
+    return references.make((results / "data" / folder for folder in folders), results / path)
 
 
 def _judge(config: Config, results: Path) -> None:

@@ -134,7 +134,7 @@ def times(
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
     """Say what a run found, and where its results are."""
-    from eflops.analysis.summary import with_places
+    from eflops.analysis.summary.write import with_places
 
     print(with_places(results))
 

@@ -72,7 +72,7 @@ def retrain(store: Store, entry: Record, folder: Path) -> Record:
     from eflops.training.job import Job
     from eflops.training.train import train
 
-    data = data_folder(store, entry, folder)
+    data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
     place = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
     train(Job(job_of(entry), data, place, (run,), block_size=1), progress)

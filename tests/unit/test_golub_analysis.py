@@ -64,12 +64,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
 
 
 def _fit_references(draws: list[int], experiment: str, results: Path) -> None:
-    fits = []
-    for draw in draws:
-        folder = labels.data_label(labels.WHOLE, draw)
-        fits += [results / "references" / folder / f"{name}.json" for name in ("best_subset", "lasso")]
-        references.make(results / "data" / "golub" / folder, fits[-2:])
-    references.gather(fits, results / "gathered" / f"{experiment}.references.csv")
+    folders = [results / "data" / "golub" / labels.data_label(labels.WHOLE, draw) for draw in draws]
+    references.make(folders, results / "gathered" / f"{experiment}.references.csv")
 
 
 def runs_of(method: str, *selected: list[int]) -> pd.DataFrame:

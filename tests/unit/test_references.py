@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.analysis.references import fit, gather, largest, lasso, make, pairs_auc
+from eflops.analysis.references import fit, largest, lasso, make, pairs_auc
 from eflops.data.build import build
-from eflops.data.federation import Block, Federation, save
+from eflops.data.federation import Block, Federation, read_manifest, save
 from eflops.errors import UserError
 
 SYNTHETIC = {
@@ -121,20 +121,20 @@ def test_the_auc_of_several_classes_is_the_mean_over_pairs() -> None:
     assert pairs_auc(scores, labels) == pytest.approx((0.5 + 1 + 1) / 3)
 
 
-def test_files_hold_what_was_found_and_from_which_data(tmp_path: Path) -> None:
-    federation = build(SYNTHETIC, 0.6, 1)
-    folder = tmp_path / "synthetic" / "nd0.60-draw1"
-    save(federation, folder, {**SYNTHETIC, "ratio": "nd0.60", "draw": 1})
-    paths = [tmp_path / f"{name}.json" for name in NAMES]
-    make(folder, paths)
-    written = [path.read_bytes() for path in paths]
-    gather(paths, tmp_path / "all.csv")
-    table = pd.read_csv(tmp_path / "all.csv").set_index("reference")
+def test_a_table_holds_what_was_found_and_from_which_data(tmp_path: Path) -> None:
+    folders = []
+    for draw in (1, 2):
+        folders.append(tmp_path / "synthetic" / f"nd0.60-draw{draw}")
+        save(build(SYNTHETIC, 0.6, draw), folders[-1], {**SYNTHETIC, "ratio": "nd0.60", "draw": draw})
+    make(folders, tmp_path / "all.csv")
+    table = pd.read_csv(tmp_path / "all.csv").set_index(["draw", "reference"])
+    assert list(table.index) == [(draw, name) for draw in (1, 2) for name in NAMES]
     for name in NAMES:
-        found = fit(name, federation, SYNTHETIC)
-        row = table.loc[name]
-        assert (row["ratio"], row["draw"], row["kept"]) == (0.6, 1, 6)
+        found, row = fit(name, build(SYNTHETIC, 0.6, 2), SYNTHETIC), table.loc[(2, name)]
+        assert (row["ratio"], row["kept"], row["data_sha256"]) == (0.6, 6, read_manifest(folders[1])["sha256"])
         assert list(map(int, row["features"].split())) == found["features"]
         assert row["r2"] == pytest.approx(found["metrics"]["r2"])
-    make(folder, paths)
-    assert [path.read_bytes() for path in paths] == written
+        assert "scikit-learn==" in row["made_with"]
+    written = (tmp_path / "all.csv").read_bytes()
+    make(folders, tmp_path / "all.csv")
+    assert (tmp_path / "all.csv").read_bytes() == written

@@ -7,25 +7,24 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eflops.analysis.needs import BEYOND, ENTROPY_GRID, ENTROPY_TRIALS, RECOVERY, REGIMES, SCALING, SCORECARD, SEARCHED
+from eflops.analysis.needs import (
+    BEYOND,
+    BYTES,
+    ENTROPY_GRID,
+    ENTROPY_TRIALS,
+    RECOVERY,
+    REGIMES,
+    SCALING,
+    SCORECARD,
+    SEARCHED,
+)
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
-from eflops.analysis.summary import (
-    LINES,
-    beyond,
-    constraint,
-    entropy,
-    golub_scaling,
-    papers_settings,
-    sparse_messages,
-    text,
-    the_paper,
-    what_does_not,
-    what_holds,
-    wire_format,
-    with_places,
-)
+from eflops.analysis.summary.effects import tau
+from eflops.analysis.summary.write import text, with_places
 from eflops.errors import UserError
+
+MINUS = "\N{MINUS SIGN}"
 
 
 @pytest.fixture
@@ -36,17 +35,34 @@ def made(tmp_path: Path) -> Source:
     return judged(Source(tmp_path, files=frozenset({SCORECARD})))
 
 
-def judged(made: Source, lines: list[dict[str, Any]] | None = None, **facts: list[dict[str, Any]]) -> Source:
+def judged(made: Source, *lines: dict[str, Any], **facts: list[dict[str, Any]]) -> Source:
     """The same folder with these lines in its scorecard."""
-    lines = [{"id": "", "column": "", "text": "", "reason": "", "ours": [], **line} for line in lines or []]
+    empty = {"id": "", "row": "", "column": "", "text": "", "reason": "", "ours": [], "difference": None}
+    full = [empty | line for line in lines]
     counts: dict[str, dict[str, int]] = {section.name: {} for section in SECTIONS}
-    for line in lines:
+    for line in full:
         own = counts[line["section"]]
         own[line["verdict"]] = own.get(line["verdict"], 0) + 1
-    card = {"lines": lines, "sections": counts, "chance": "By chance.", "labels": {"fedavg": "FedAvg"}}
+    card = {"lines": full, "sections": counts, "chance": "By chance.", "labels": {"fedavg": "FedAvg"}}
     card["facts"] = {"entropy": [], "nearest": [], **facts}
     (made.results / SCORECARD).write_text(json.dumps(card))
     return made
+
+
+def claim(verdict: str, *grounds: dict[str, Any], name: str = "claim/it", **line: Any) -> dict[str, Any]:
+    """A line about a claim; grounds: what differs from a single comparison with the verdict's usual cause."""
+    causes = {"agrees": "every comparison holds", "differs": "a comparison is clearly against it"}
+    usual = {
+        "verdict": verdict,
+        "cause": causes.get(verdict, "the interval holds both answers"),
+        "figure": "its lead is +0.2 (+0.1 to +0.3), over 6 draws",
+        "failing": 0,
+        "of": 1,
+        "because": "",
+        "against": "",
+    }
+    told = [usual | ground for ground in grounds or ({},)]
+    return {"id": name, "section": "Claims", "short": "It wins", "verdict": verdict, "grounds": told} | line
 
 
 def having(made: Source, path: str, rows: list[dict[str, object]]) -> Source:
@@ -55,72 +71,159 @@ def having(made: Source, path: str, rows: list[dict[str, object]]) -> Source:
     return Source(made.results, files=made.files | {path})
 
 
-def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
-    assert "Not run here" in entropy(made)
-    fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
-    judged(made, entropy=[fact])
-    assert (
-        "entropy changes nothing that is clear: E-FLoPS minus T = 0 is support recovery -0.001 (-0.012 to +0.010) "
-        in (entropy(made))
+def points(made: Source, subject: str) -> list[str]:
+    """What the summary says of a subject, point by point."""
+    found: list[str] = []
+    inside = False
+    for line in text(made).splitlines()[2:]:
+        if line.startswith("- **"):
+            inside = line.startswith(f"- **{subject}.**")
+        if inside:
+            found.append(line.removeprefix("- ").removeprefix(f"**{subject}.** "))
+    return found
+
+
+def test_verdicts_are_counted_table_by_table(made: Source) -> None:
+    judged(
+        made,
+        {"section": "Table 1", "verdict": "agrees"},
+        {"section": "Table 1", "verdict": "agrees at nearest settings"},
+        {"section": "Table 1, spreads", "verdict": "agrees"},
+        {"section": "Paired t-test", "verdict": "agrees"},
     )
-    judged(made, entropy=[fact | {"low": -0.002, "high": -0.0005}])
-    assert "makes a difference" in entropy(made)
-    row = {"metric": "r2", "mean": -0.03, "mean_low": -0.05, "mean_high": -0.01, "median": -0.001, "settings": 128}
+    first, second, third, *_, chance = points(made, "The paper")
+    assert first.startswith("Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings. Of its 0 differences")
+    assert second.startswith("Of Table 2's 0 shares none is judged.")
+    assert third == "The paired t-test agrees."
+    assert chance == "By chance."
+
+
+def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) -> None:
+    judged(made, claim("agrees"), claim("agrees", {"of": 3}))
+    assert points(made, "Holds") == [
+        "It wins. Its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+        "It wins. Least clear of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+    ]
+
+
+def test_a_claim_that_does_not_hold_is_told_with_the_likely_reason(made: Source) -> None:
+    judged(made, claim("differs", {"because": "it is so", "failing": 1, "of": 2}))
+    assert points(made, "Does not hold") == [
+        "It wins? No: its lead is +0.2 (+0.1 to +0.3), over 6 draws. Likely because it is so."
+    ]
+    judged(made, claim("differs", reason="It loses.", grounds=[]))
+    assert points(made, "Does not hold") == ["It wins? It loses."]
+
+
+def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Source) -> None:
+    line = {"section": "Table 1", "verdict": "differs", "column": "fedavg", "paper": {"value": 0.5, "sd": None}}
+    value = {"name": "fedavg", "mean": 0.2, "low": 0.1, "high": 0.3}
+    near, far = ({"row": row, "difference": size, "ours": [value]} for row, size in (("0.64", 0.1), ("1.00", -0.3)))
+    agreeing = {"section": "Table 1", "verdict": "agrees"}
+    judged(made, line | near, line | far, agreeing)
+    assert points(made, "Does not hold") == [
+        "Table 1: 2 of 3 differ. Furthest from the paper: FedAvg, N/d 1.00: 0.200 (0.100 to 0.300) here, 0.500 in the "
+        "paper."
+    ]
+    diverged = {"ours": [value | {"mean": None, "low": None, "high": None}], "row": "0.64"}
+    judged(made, line | diverged)
+    assert points(made, "Does not hold")[0].startswith("Table 1: 1 of 1 differs. FedAvg, N/d 0.64: \N{EN DASH} here")
+
+
+def test_claims_that_cannot_be_told_are_grouped_by_the_reason(made: Source) -> None:
+    turns = {"cause": "leaving one unit out turns the verdict", "failing": 1, "of": 7}
+    names = [{"verdict": "agrees", "against": "Fed-IHT"}, {"verdict": "differs", "against": "FedIter-HT"}]
+    judged(
+        made,
+        claim("cannot tell", short="A"),
+        claim("cannot tell", turns, short="B"),
+        claim("cannot tell", *names, short="C"),
+        claim("cannot tell", short="D"),
+        claim("cannot tell", {"cause": "runs of E-FLoPS diverged"}, short="E"),
+    )
+    figure = "its lead is +0.2 (+0.1 to +0.3), over 6 draws."
+    upper = figure.capitalize()
+    lead = "Cannot be told: "
+    assert points(made, f"{lead}the interval holds both answers") == [f"A? {upper}", f"D? {upper}"]
+    assert points(made, f"{lead}one draw or split decides") == [f"B? Not shown in 1 of 7 comparisons: {figure}"]
+    assert points(made, f"{lead}it depends on which of two algorithms the paper means by Fed-IHT") == [
+        f"C? Against Fed-IHT yes: {figure} Against FedIter-HT no: {figure}"
+    ]
+    assert points(made, f"{lead}runs of E-FLoPS diverged") == [f"E? {upper}"]
+
+
+def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
+    small = {"section": "Table 1", "verdict": "not judged", "reason": "It is too small."}
+    judged(made, small, small, {"section": "Table 2", "verdict": "not judged", "reason": "It was not run."})
+    assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
+
+
+def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:
+    assert not points(made, "The constraint")
+    values = [
+        {"name": f"synthetic, N/d {ratio} (times the target)", "mean": mean, "low": mean - 0.1, "high": mean + 0.1}
+        for ratio, mean in (("0.24", 2.5), ("0.64", 1.5), ("2.00", 1.1))
+    ]
+    values.append({"name": "leukaemia (share of gates)", "mean": 0.0078, "low": 0.0078, "high": 0.0078})
+    judged(made, claim("differs", {"because": "it is so"}, name="claim/target-density", ours=values))
+    first, synthetic, leukaemia = points(made, "The constraint")
+    assert first.startswith("The target density is not reached everywhere; up to 2 times the target counts as reached")
+    assert first.endswith("Likely because it is so.")
+    assert synthetic.endswith(
+        "synthetic data, times the target: 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at N/d 2.00."
+    )
+    assert leukaemia.endswith("leukaemia data, share of gates: 0.0078.")
+    assert not points(made, "Does not hold")
+    judged(made, claim("agrees", name="claim/target-density", ours=values))
+    assert points(made, "The constraint")[0].startswith("The target density is reached; ")
+
+
+def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
+    assert not points(made, "Entropy")
+    fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
+    judged(made, entropy=[fact, fact | {"metric": "test R2", "low": -0.002, "high": -0.0005}])
+    (line,) = points(made, "Entropy")
+    assert f"support recovery does not clearly change: {MINUS}0.001 ({MINUS}0.012 to +0.010); test R2 falls: " in line
+    assert line.endswith(", over 20 draws.")
+    row = {"metric": "r2", "mean": -0.03, "mean_low": -0.05, "mean_high": -0.01, "settings": 128}
     rows = [row | {"by": by, "group": group, "helps": 54, "hurts": 70} for by, group in (("all", ""), ("T", "T <= .1"))]
-    made = having(made, ENTROPY_TRIALS, rows)
-    line = entropy(made)
-    assert "Over all 128 settings of the search, paired by setting, it changes test R2 by -0.030" in line
-    assert "helps in 54 of 124 that it changes" in line
-    assert "By T: T <= .1 -0.030 (-0.050 to -0.010)." in line
+    _, over_all, by_t = points(having(made, ENTROPY_TRIALS, rows), "Entropy")
+    assert over_all.startswith("Over all 128 settings of the search, paired by setting, test R2 falls with entropy: ")
+    assert over_all.endswith("It is higher in 54 and lower in 70 settings.")
+    assert by_t == f"For T <= .1, test R2 falls: {MINUS}0.030 ({MINUS}0.050 to {MINUS}0.010)."
+    rows[1] |= {"mean_high": 0.01}
+    assert points(having(made, ENTROPY_TRIALS, rows), "Entropy")[-1] == "No size of T changes test R2 clearly."
     cell = {"metric": "support_recovery", "ratio": 0.64, "set_temperature": 0.1, "set_gate_rate": 1.5}
     gains = [cell | {"gain": gain, "gain_low": gain - 0.01, "gain_high": gain + 0.01} for gain in (0.035, 0.0, -0.02)]
-    line = entropy(having(made, ENTROPY_GRID, gains))
-    assert "clearly higher than at T = 0 in 1 and clearly lower in 1 of 3 cells; the most is +0.035" in line
-
-
-def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
-    assert "Not run here" in sparse_messages(made)
-    row = {"metric": "support_recovery", "ratio": 0.64, "difference": -0.2, "low": -0.25, "high": -0.15}
-    rows = [row | {"experiment": name, "method": "eflops"} for name in ("sparse_both", "support_recovery")]
-    line = sparse_messages(having(made, REGIMES, [*rows, rows[0] | {"method": "fediht", "difference": 0.9}]))
-    assert line.endswith(
-        "sparse both ways at N/d 0.64 \N{MINUS SIGN}0.200 (\N{MINUS SIGN}0.250 to \N{MINUS SIGN}0.150)."
-    )
+    alone = points(having(made, ENTROPY_GRID, gains), "Entropy")[-1]
+    assert "clearly higher than at T = 0 in 1 and clearly lower in 1 of 3 cells; by chance 0.2 would be either" in alone
+    assert "The highest gain is +0.035 (+0.025 to +0.045), at T = 0.1, gate rate 1.5 and N/d 0.64." in alone
 
 
 def test_settings_that_no_search_would_choose_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
-    judged(made, [{"section": "Table 2", "row": "1", "verdict": "agrees at nearest settings"}], nearest=[column])
-    line = papers_settings(made)
-    assert line.startswith("1 of the paper's numbers come out only at the nearest settings")
-    assert "FedAvg of Table 2 at a weights' rate of 0.00013 where the search chose 0.036" in line
-    judged(made, nearest=[column | {"nearest": 0.01}])
-    assert "None of the columns needs" in papers_settings(made)
-
-
-def test_the_constraint_is_told_from_its_claim(made: Source) -> None:
-    assert "Not run here" in constraint(made)
-    value = {"name": "MNIST (times the target)", "mean": 1.3, "low": 1.2, "high": 1.4}
-    line = {"id": "claim/target-density", "section": "Claims", "row": "target-density", "ours": [value]}
-    judged(made, [line | {"verdict": "agrees"}])
-    assert constraint(made) == (
-        "The target density is reached. Open gates at the end of training: MNIST (times the target) 1.3 (1.2 to 1.4)."
+    judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
+    first, far = points(made, "The paper's settings")
+    assert first.startswith("1 of the paper's numbers come out only at the nearest settings")
+    assert far.startswith(
+        "Table 2's column of FedAvg is nearest at a weights' rate of 0.00013, where the search chose 0.036"
     )
-    judged(made, [line | {"verdict": "differs"}])
-    assert constraint(made).startswith("The target density is not reached everywhere.")
+    judged(made, nearest=[column | {"nearest": 0.01}])
+    assert points(made, "The paper's settings")[1].startswith("No column needs")
 
 
-def test_the_order_of_methods_elsewhere_is_held_against_that_over_splits(made: Source) -> None:
-    names = ("eflops", "fedavg", "fediht")
-    golub = [{"experiment": "golub_splits", "metric": "accuracy", "method": m, "mean": 0.9 - i / 10} for i, m in
-             enumerate(names)]  # fmt: skip
-    cells = [{"data": "ALL", "method": m, "federated": True, "accuracy_mean": 0.8 - i / 10} for i, m in
-             enumerate(names)]  # fmt: skip
-    cells.append({"data": "ALL", "method": "lasso", "federated": False, "accuracy_mean": 1.0})
-    assert beyond(made) == ""
-    line = beyond(having(having(made, SEARCHED, golub), BEYOND, cells))
-    assert "the order of methods by accuracy holds: " in line
-    assert "1.00 on ALL; E-FLoPS is first on 1 of 1." in line
+def test_what_the_printed_rule_costs_is_told_with_its_interval(made: Source) -> None:
+    rows = [
+        {"set_gate_recovery": "paper", "metric": "support_recovery", "mean": 0.5},
+        {"set_gate_recovery": "exact", "metric": "support_recovery", "mean": 0.6}
+        | {"gain": 0.1, "gain_low": 0.05, "gain_high": 0.15},
+    ]
+    assert points(having(made, RECOVERY, rows), "The paper's settings") == [
+        "With gate parameters recovered from mean gates exactly, not by the printed rule, support recovery rises: "
+        "+0.100 (+0.050 to +0.150)."
+    ]
+    rows[0] |= {"mean": float("nan")}
+    assert "every run diverges" in points(having(made, RECOVERY, rows), "The paper's settings")[0]
 
 
 def test_the_scaling_line_follows_the_genes_that_stay_in_all_three_comparisons(made: Source) -> None:
@@ -130,42 +233,62 @@ def test_the_scaling_line_follows_the_genes_that_stay_in_all_three_comparisons(m
         for name, listed in genes.items()
         for place, gene in enumerate(listed)
     ]
-    line = golub_scaling(having(made, SCALING, [row | {"accuracy": 0.9} for row in rows]))
-    assert line.endswith(
-        "5 on golub_scaling_array (accuracy 0.900), 1 on golub_scaling_log_gene (accuracy 0.900), "
-        "0 on x (accuracy 0.900)."
-    )
+    (line,) = points(having(made, SCALING, rows), "The paper's settings")
+    assert line.endswith("these stay: 5 on golub_scaling_array; 1 on golub_scaling_log_gene; 0 on x.")
 
 
-def test_the_wire_line_tells_both_recoveries(made: Source) -> None:
+def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
+    row = {"ratio": 0.64, "difference": -0.2, "low": -0.25, "high": -0.15, "mean": 0.14, "method": "eflops"}
     rows = [
-        {"set_gate_recovery": name, "metric": "support_recovery", "mean": mean}
-        for name, mean in (("paper", 0.5), ("exact", 0.25))
+        row | {"experiment": name, "metric": metric}
+        for name in ("sparse_both", "support_recovery")
+        for metric in ("support_recovery", "share_training")
     ]
-    assert "as printed find 0.500 of the true support, recovered exactly 0.250" in wire_format(
-        having(made, RECOVERY, rows)
+    other = rows[0] | {"method": "fediht", "difference": 0.9}
+    sent = [
+        {"method": "eflops", "metric": f"share_{name}", "mean": mean}
+        for name, mean in (("training", 0.1), ("formula", 0.08))
+    ]
+    made = having(having(made, REGIMES, [*rows, other]), BYTES, sent)
+    regime, formula = points(made, "Sparse messages throughout")
+    assert regime == (
+        "With messages sparse both ways from the first round (14% of dense bytes), support recovery of E-FLoPS changes "
+        f"at N/d 0.64: {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150)."
     )
+    assert "take 10.0% of dense training's bytes; the paper's formula counts 8.0%" in formula
 
 
-def test_the_first_lines_count_verdicts_and_name_claims(made: Source) -> None:
-    rows = [("Table 1", "0.64", "agrees"), ("Table 1", "1.00", "differs"), ("Claims", "golub-run", "agrees")]
-    lines = [{"section": section, "row": row, "verdict": verdict} for section, row, verdict in rows]
-    lines[1] |= {"id": "table1/1.00/fedavg", "column": "fedavg"}
-    lines[2] |= {"text": "it beats all"}
-    judged(made, lines)
-    said = the_paper(made)
-    assert said.startswith("Of Table 1's 2 numbers 1 agrees, 1 differs; ")
-    assert said.endswith("of 1 claims 1 agrees. By chance.")
-    assert what_holds(made) == "It beats all."
-    assert what_does_not(made) == "Numbers of Table 1 that differ: 1.00 FedAvg."
-    judged(made, [lines[2] | {"verdict": "differs", "reason": "Not shown."}])
-    assert what_does_not(made) == "It beats all: Not shown."
+SEARCHED_MEANS = pd.Series({"eflops": 0.95, "fedavg": 0.93, "fediht": 0.90, "flops": 0.80})
 
 
-def test_what_was_not_run_is_said_and_what_the_study_lacks_is_left_out(made: Source) -> None:
-    lines = text(made).splitlines()
-    assert sum(line.startswith("- **") for line in lines) == len(LINES) - 2
-    assert sum("Not run here" in line for line in lines) == 6
+@pytest.mark.parametrize(
+    ("means", "value"),
+    [([0.9, 0.8, 0.7, 0.6], 1.0), ([0.6, 0.7, 0.8, 0.9], -1.0), ([0.8, 0.9, 0.7, 0.6], 2 / 3), ([0.5] * 4, 0.0)],
+)
+def test_tau_is_one_for_the_same_order_and_minus_one_for_the_reverse(means: list[float], value: float) -> None:
+    assert tau(SEARCHED_MEANS, pd.Series(means, index=SEARCHED_MEANS.index)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(("reverse", "words", "first"), [(False, "holds", 1), (True, "does not hold", 0)])
+def test_the_order_of_methods_elsewhere_is_held_against_that_over_splits(
+    made: Source, reverse: bool, words: str, first: int
+) -> None:
+    golub = [
+        {"experiment": "golub_splits", "metric": "accuracy", "method": name, "mean": mean}
+        for name, mean in SEARCHED_MEANS.items()
+    ]
+    cells = [
+        {"data": "ALL", "method": name, "federated": True, "accuracy_mean": -mean if reverse else mean}
+        for name, mean in SEARCHED_MEANS.items()
+    ]
+    cells.append({"data": "ALL", "method": "lasso", "federated": False, "accuracy_mean": 1.0})
+    order, leads = points(having(having(made, SEARCHED, golub), BEYOND, cells), "Data that chose nothing")
+    assert order.startswith(f"The order of methods by accuracy on the leukaemia data {words} elsewhere.")
+    assert leads == f"E-FLoPS is first on {first} of 1 of these data sets."
+
+
+def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
+    assert [line.split("**")[1] for line in text(made).splitlines()[2:] if line.startswith("- **")] == ["The paper."]
 
 
 def test_the_end_of_a_run_says_where_to_look_and_what_was_found(small_results: Path) -> None:

@@ -60,7 +60,6 @@ PLANS = {plan.name: plan for plan in all_plans(STUDY)}
 SLICES = write_slices(STUDY, Path(RESULTS))
 PRODUCTS = {product.name: product for product in products(STUDY)}
 SEARCH_OF = {search.entry: name for name, search in STUDY.searches.items()}
-REFERENCES = ("best_subset", "lasso")
 
 
 def results(*templates):

@@ -56,16 +56,10 @@ def search_slice(wildcards):
     return json.dumps({**ranked, "entry": search.entry, "searched": searched})
 
 
-def experiment_references(wildcards):
-    """The references of every data draw that an experiment trains on."""
+def experiment_draws(wildcards, template):
+    """Files of the data draws that an experiment trains on."""
     plan = PLANS[wildcards.experiment]
-    return filled(
-        paths.REFERENCE,
-        dataset=plan.dataset,
-        ratio=plan.ratios,
-        draw=plan.draws,
-        reference=REFERENCES,
-    )
+    return filled(template, dataset=plan.dataset, ratio=plan.ratios, draw=plan.draws)
 
 
 def product_files(kind, target="all"):

@@ -2,16 +2,16 @@
 
 
 rule references:
-    """Fit best subset and lasso to the pooled rows of one data draw."""
+    """Fit best subset and lasso to the pooled rows of every data draw of an experiment."""
     input:
-        manifest=results(paths.DATA_MANIFEST),
-        arrays=ancient(results(paths.DATA_ARRAYS)),
+        manifests=partial(experiment_draws, template=paths.DATA_MANIFEST),
+        arrays=ancient(partial(experiment_draws, template=paths.DATA_ARRAYS)),
     output:
-        filled(paths.REFERENCE, reference=REFERENCES),
+        results(paths.REFERENCES),
     log:
-        logs("references/{dataset}/{ratio}-draw{draw}"),
+        logs("references/{experiment}"),
     benchmark:
-        benchmarks("references/{dataset}/{ratio}-draw{draw}")
+        benchmarks("references/{experiment}")
     conda:
         "../../envs/analysis.yaml"
     resources:
@@ -20,30 +20,6 @@ rule references:
     params:
         code=code_of("references", "eflops.analysis.references"),
     message:
-        "References on {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
+        "References of {wildcards.experiment}"
     script:
         "../scripts/references.py"
-
-
-rule gather_references:
-    """Gather the references of an experiment."""
-    input:
-        experiment_references,
-    output:
-        results(paths.REFERENCES),
-    log:
-        logs("gather/{experiment}.references"),
-    benchmark:
-        benchmarks("gather/{experiment}.references")
-    localrule: True
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        code=code_of("gather_references", "eflops.analysis.references"),
-    message:
-        "Gather the references of {wildcards.experiment}"
-    script:
-        "../scripts/gather_references.py"

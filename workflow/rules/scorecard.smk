@@ -58,7 +58,7 @@ rule summary:
     params:
         results=subpath(output[0], parent=True),
         sources=SUMMARISED,
-        code=code_of("summary", "eflops.analysis.summary"),
+        code=code_of("summary", "eflops.analysis.summary.write"),
     message:
         "Sum up what was found"
     script:

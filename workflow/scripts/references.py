@@ -1,4 +1,4 @@
-"""Fit best subset and lasso to the pooled rows of one data draw."""
+"""Fit best subset and lasso to the pooled rows of an experiment's data draws."""
 
 import sys
 from pathlib import Path
@@ -10,4 +10,4 @@ from eflops.script import logged
 with logged(snakemake.log[0]):
     from eflops.analysis.references import make
 
-    make(Path(snakemake.input.manifest).parent, map(Path, snakemake.output))
+    make((Path(manifest).parent for manifest in snakemake.input.manifests), Path(snakemake.output[0]))

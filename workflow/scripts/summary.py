@@ -8,6 +8,6 @@ sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 from eflops.script import logged
 
 with logged(snakemake.log[0]):
-    from eflops.analysis.summary import write
+    from eflops.analysis.summary.write import write
 
     write(Path(snakemake.params.results), frozenset(snakemake.params.sources), Path(snakemake.output[0]))

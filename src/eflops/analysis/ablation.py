@@ -21,11 +21,13 @@ from eflops.analysis.stats.summary import (
     best,
     seeds_and_draws,
     summarise_all,
+    too_few,
+    unit_means,
+    unit_of,
     units_named,
-    with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, exact, short, spread, with_minus
+from eflops.analysis.text import bold, difference, exact, short, spread
 
 # Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
 STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
@@ -63,8 +65,7 @@ class Ablation:
         first = self.runs[self.column].iloc[0]
         if value == first:
             return (np.nan, np.nan, np.nan)
-        unit = "draw" if self.runs["draw"].nunique() > 1 else "seed"
-        means = with_metric(self.runs, metric).groupby([self.column, unit])[metric].mean()
+        means = unit_means(self.runs, metric, [self.column]).set_index([self.column, unit_of(self.runs)])[metric]
         found = compare(means.loc[value], means.loc[first], ranks=False)
         return found["difference"], found["low"], found["high"]
 
@@ -127,19 +128,14 @@ def table(source: Source, **setting: Any) -> Table:
         shown[METRIC_LABELS[str(metric)]] = [
             bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()
         ]
-        shown[f"{METRIC_LABELS[str(metric)]}, difference"] = [_gain_words(row) for _, row in cells.iterrows()]
+        shown[f"{METRIC_LABELS[str(metric)]}, difference"] = [difference(*row[GAIN]) for _, row in cells.iterrows()]
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
-        f"row, paired by {'draw' if runs['draw'].nunique() > 1 else 'run seed'}, with their 95 % interval.{left_out}"
+        f"row, paired by {'draw' if unit_of(runs) == 'draw' else 'run seed'}, with their 95 % interval."
+        f"{too_few(data['units'])}{left_out}"
     )
     return Table(data, pd.DataFrame(shown), note, runs)
-
-
-def _gain_words(row: pd.Series) -> str:
-    if pd.isna(row["gain"]):
-        return "-"
-    return with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", row["gain"], row["gain_low"], row["gain_high"])
 
 
 def figure(source: Source, **setting: Any) -> Figure:

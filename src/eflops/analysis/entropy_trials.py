@@ -10,7 +10,7 @@ from eflops.analysis.figure import Figure, canvas, say
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import METRICS, TEMPERATURE, entropy_groups, entropy_pairs, over_ratios
 from eflops.analysis.table import Table
-from eflops.analysis.text import share, with_minus
+from eflops.analysis.text import difference, share, with_minus
 
 NAMES = {"r2": "R²", "support_recovery": "recovery"}
 COLOURS = {"r2": "#CC79A7", "support_recovery": "#4D4D4D"}
@@ -25,9 +25,7 @@ def table(source: Source, search: str) -> Table:
         row = {"settings": group, "n": f"{found['settings'].max():.0f}"}
         for _, cell in found.iterrows():
             name = NAMES[cell["metric"]]
-            row[f"{name}: mean [95 % interval]"] = with_minus(
-                "{:+.3f} [{:+.3f}, {:+.3f}]", cell["mean"], cell["mean_low"], cell["mean_high"]
-            )
+            row[f"{name}: mean [95 % interval]"] = difference(cell["mean"], cell["mean_low"], cell["mean_high"])
             row[f"{name}: median"] = with_minus("{:+.3f}", cell["median"])
             row[f"{name}: helps / hurts"] = f"{cell['helps']:.0f} / {cell['hurts']:.0f}"
             row[f"{name}: share helped"] = _share(cell)

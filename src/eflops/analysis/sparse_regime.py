@@ -19,11 +19,12 @@ from eflops.analysis.stats.summary import (
     METRIC_LABELS,
     seeds_and_draws,
     summarise_all,
+    too_few,
     with_interval,
     with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import exact, spread, with_minus
+from eflops.analysis.text import difference, exact, spread
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
@@ -83,7 +84,7 @@ def table(source: Source, names: Mapping[str, str]) -> Table:
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
         "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
         f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of what as many dense "
-        "messages hold."
+        f"messages hold.{too_few(cells['units'])}"
     )
     return Table(cells, pd.DataFrame(rows), note, runs)
 
@@ -93,7 +94,7 @@ def _texts(cells: pd.DataFrame) -> dict[str, str]:
     texts = {"bytes": "-" if pd.isna(sent["mean"]) else f"{sent['mean']:.1%}".replace("%", " %")}
     for metric in METRICS:
         cell = cells.loc[metric]
-        cost = with_minus(" ({:+.3f} [{:+.3f}, {:+.3f}])", cell["difference"], cell["low"], cell["high"])
+        cost = f" ({difference(*cell[['difference', 'low', 'high']])})"
         texts[METRIC_LABELS[metric]] = spread(*cell[CELL]) + ("" if pd.isna(cell["difference"]) else cost)
     return texts
 

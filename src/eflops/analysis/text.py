@@ -38,6 +38,13 @@ def interval(mean: float, lower: float, upper: float, n: int = 2, diverged: int 
     return f"{text} ({diverged:.0f} of {n:.0f} diverged)" if diverged else text
 
 
+def difference(mean: float, lower: float, upper: float) -> str:
+    """`+0.012 [+0.003, +0.021]`; without an interval where there is none, a dash where there is no difference."""
+    if pd.isna(lower):
+        return with_minus("{:+.3f}", mean)
+    return with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", mean, lower, upper)
+
+
 def bold(text: str, wanted: bool) -> str:
     """The text, bold where wanted."""
     return f"{BOLD}{text}{BOLD}" if wanted else text

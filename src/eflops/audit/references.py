@@ -1,64 +1,73 @@
-"""Reference fits against the data they name, and their gathered tables against the fits."""
+"""References against the data they name, and some of them fitted again."""
 
+import csv
+import io
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from eflops.audit.findings import Finding
-from eflops.audit.products import compare_csv
+from eflops.audit.products import close
+from eflops.audit.sample import sample
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import products
-from eflops.data.federation import read_manifest
+from eflops.data.federation import load, read_manifest
 from eflops.errors import UserError
-from eflops.explain.recompute import GATHERED
-from eflops.files import read_json
-from eflops.results import labels
+from eflops.results import labels, paths
+from eflops.results.draws import data_folder
 from eflops.results.store import Store
 
-FOLDER = "references"
-SUFFIX = ".references.csv"
+Rows = list[dict[str, str]]
 
 
-def check_references(store: Store, config: Config) -> Iterator[Finding]:
-    """Every fit, and every gathered table of fits that a product reads."""
-    sound = True
-    for path in sorted((store.folder / FOLDER).glob("*/*/*.json")):
-        for finding in _check_fit(store, path):
-            sound = False
-            yield finding
-    tables = {name for product in products(config) for name in product.inputs if name.endswith(SUFFIX)}
-    for name in sorted(tables):
-        if sound and (store.folder / name).exists():
-            yield from _check_table(store, config, name)
+def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
+    """Every table of references that a product reads; of so many draws (None: all) they are fitted again."""
+    inputs = {path for product in products(config) for path in product.inputs}
+    draws: list[tuple[str, str, Rows]] = []
+    for name in config.experiments:
+        table = paths.REFERENCES.format(experiment=name)
+        if table in inputs and (store.folder / table).exists():
+            rows = _read(store.folder / table)
+            plan = plan_of(config, name)
+            for ratio in plan.ratios:
+                for draw in plan.draws:
+                    asked = labels.ratio_value(ratio), draw
+                    own = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == asked]
+                    draws.append((table, f"{plan.dataset}/{labels.data_label(ratio, draw)}", own))
+    yield from (finding for each in draws for finding in _check_data(store, *each))
+    with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
+        for each in sample(draws, count, seed):
+            yield from _fit_again(store, *each, Path(temporary))
 
 
-def _check_fit(store: Store, path: Path) -> Iterator[Finding]:
-    place = path.relative_to(store.folder).as_posix()
+def _read(path: Path) -> Rows:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode(errors="replace"))))
+
+
+def _check_data(store: Store, table: str, name: str, rows: Rows) -> Iterator[Finding]:
     try:
-        entry = read_json(path)
-        manifest = read_manifest(store.folder / "data" / entry["data"])
+        expected = read_manifest(store.folder / "data" / name)["sha256"]
     except UserError:
         return  # a damaged manifest is found with the data
-    except (ValueError, KeyError, TypeError):
-        yield Finding("damaged", place, "this is not a fit as the workflow writes it")
+    if not rows:
+        yield Finding("missing", table, f"it has no fit to data/{name}")
+    elif any(row["data_sha256"] != expected for row in rows):
+        yield Finding("different", table, f"a fit is to other data than data/{name} names")
+
+
+def _fit_again(store: Store, table: str, name: str, rows: Rows, folder: Path) -> Iterator[Finding]:
+    from eflops.analysis.references import fits  # brings the fitting libraries along
+
+    try:
+        manifest = read_manifest(store.folder / "data" / name)
+        federation = load(data_folder(store, name, manifest["sha256"], folder) / name)
+    except UserError as error:
+        yield Finding("different", table, f"its data cannot be made again: {error}")
         return
-    if entry.get("data_sha256") != manifest["sha256"]:
-        yield Finding("different", place, f"it was fitted to other data than data/{entry['data']} names")
-
-
-def _check_table(store: Store, config: Config, name: str) -> Iterator[Finding]:
-    from eflops.analysis.references import gather  # brings the fitting libraries along
-
-    plan = plan_of(config, name.removeprefix(f"{GATHERED}/").removesuffix(SUFFIX))
-    folders = [
-        store.folder / FOLDER / plan.dataset / labels.data_label(ratio, draw)
-        for ratio in plan.ratios
-        for draw in plan.draws
-    ]
-    fits = [path for folder in folders for path in sorted(folder.glob("*.json"))]
-    with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
-        again = Path(temporary) / "again.csv"
-        gather(fits, again)
-        stored = (store.folder / name).read_bytes().decode(errors="replace")
-        yield from compare_csv(name, stored, again.read_text(encoding="utf-8"), exact=True)
+    for row, again in zip(rows, fits(federation, manifest), strict=True):
+        for column, value in again.items():
+            expected = "" if value is None else str(value)
+            if row[column] != expected and not close(row[column], expected):
+                what = f"{column} of {row['reference']} on data/{name} is {row[column]}, and fitted again {expected}"
+                yield Finding("different", table, what)

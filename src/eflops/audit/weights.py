@@ -24,8 +24,9 @@ def check_weights(store: Store, paths: Sequence[str]) -> Iterator[Finding]:
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         for path in paths:
             entry = store.record(path)
+            name, expected = entry.origin.data, entry.origin.data_sha256
             try:
-                federation = load(data_folder(store, entry, Path(temporary)) / entry.origin.data)
+                federation = load(data_folder(store, name, expected, Path(temporary)) / name)
             except UserError as error:
                 yield Finding("different", f"{RUNS}/{path}", f"its data cannot be made again: {error}")
                 continue

@@ -1,4 +1,4 @@
-"""The data that a run was trained on: as they lie in the results, or made again from their manifest's settings."""
+"""The data that runs were trained on: as they lie in the results, or made again from their manifest's settings."""
 
 from pathlib import Path
 
@@ -9,12 +9,10 @@ from eflops.errors import UserError
 from eflops.files import sha256
 from eflops.results.labels import ratio_value
 from eflops.results.store import Store
-from eflops.training.record import Record
 
 
-def data_folder(store: Store, entry: Record, folder: Path) -> Path:
-    """The folder of all data that holds the draw a run was trained on; made again below `folder` if arrays are gone."""
-    name, expected = entry.origin.data, entry.origin.data_sha256
+def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
+    """The folder of all data that holds a draw of this sha256; made again below `folder` if its arrays are gone."""
     stored = store.folder / "data" / name
     if (stored / ARRAYS).exists() and read_manifest(stored)["sha256"] == expected:
         return store.folder / "data"
@@ -24,7 +22,5 @@ def data_folder(store: Store, entry: Record, folder: Path) -> Path:
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if sha256(again / name / ARRAYS) != expected:
-        raise UserError(
-            f"data/{name}: made again it is not the data that the run was trained on; its code has changed."
-        )
+        raise UserError(f"data/{name}: made again it is not the data that was trained on; its code has changed.")
     return again

@@ -1,14 +1,30 @@
 """The rule by hand examples, with scipy and statsmodels beside it."""
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from eflops.analysis.paper import Paper
+from eflops.analysis.scorecard import claimed
+from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.genes import most_selected, printed_name
 from eflops.analysis.scorecard.table2 import likeness
-from eflops.analysis.scorecard.verdict import Comparison, Value, Verdict, judge_comparisons, judge_number
+from eflops.analysis.scorecard.verdict import (
+    Cause,
+    Comparison,
+    Ground,
+    Judgement,
+    Value,
+    Verdict,
+    judge_comparisons,
+    judge_number,
+)
+from eflops.analysis.source import Source
 
 
 @pytest.mark.parametrize(
@@ -94,3 +110,41 @@ def test_a_list_has_seven_genes_at_most_and_none_that_was_never_selected() -> No
 def test_likeness_by_hand() -> None:
     # {a, b} and {b, c} share one of three; {x} shares none.
     assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
+
+
+def _ground(*values: float, **limits: Any) -> Ground:
+    """The ground of a claim with one comparison over draws."""
+    series = pd.Series(values, index=[f"draw {draw}" for draw in range(len(values))])
+    comparison = claimed.compared("accuracy", series, **limits)
+    runs = pd.DataFrame({"method": ["eflops"], "status": ["finished"]})
+    (ground,) = claimed.judge([comparison], "accuracy", "draws", runs).grounds
+    return ground
+
+
+def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
+    held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, told="its lead is {}", because="it is so")
+    assert (held.verdict, held.cause, held.because) == (Verdict.AGREES, Cause.HOLDS, "")
+    assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
+    wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
+    assert (wide.verdict, wide.cause, wide.because) == (Verdict.CANNOT, Cause.WIDE, "it is so")
+    against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
+    assert (against.verdict, against.cause) == (Verdict.DIFFERS, Cause.AGAINST)
+    assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
+    turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
+    assert (turns.verdict, turns.cause) == (Verdict.CANNOT, Cause.TURNS)
+    assert turns.figure.endswith("the verdict would be another")
+
+
+def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper) -> None:
+    evidence = Evidence(Source(Path()), frozenset(), paper)
+
+    def against(baseline: str) -> Judgement:
+        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, Cause.HOLDS, "", 0, 1)
+        return Judgement(ground.verdict, (), "", (ground,))
+
+    found = claimed.under_both_names(evidence, against)
+    assert found.verdict == Verdict.CANNOT
+    assert [(ground.against, ground.verdict) for ground in found.grounds] == [
+        (evidence.label("fediht"), Verdict.AGREES),
+        (evidence.label("fediterht"), Verdict.DIFFERS),
+    ]

@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from eflops.analysis.gather import gather
-from eflops.analysis.references import gather as gather_references
 from eflops.analysis.references import make as make_references
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge
@@ -74,16 +73,14 @@ def source(study: Config, results: Path) -> Source:
 
 
 def _run(study: Config, plan: Plan, folder: Path) -> None:
-    references = []
+    folders = []
     for ratio, draw in product(plan.ratios, plan.draws):
         data = folder / "data" / "synthetic" / labels.data_label(ratio, draw)
         if not data.exists():
             settings = study.datasets["synthetic"].model_dump(mode="json")
             federation = build(settings, labels.ratio_value(ratio), draw)
             save(federation, data, {**settings, "ratio": ratio, "draw": draw})
-        references += [folder / "references" / data.name / f"{name}.json" for name in ("best_subset", "lasso")]
-        if plan.name == "support_recovery":
-            make_references(data, references[-2:])
+        folders.append(data)
     runs = folder / "runs" / plan.name
     for ratio, method in product(plan.ratios, plan.methods):
         slice_ = job_slice(study, plan.name, ratio, method)
@@ -93,4 +90,4 @@ def _run(study: Config, plan: Plan, folder: Path) -> None:
     parts = (gathered / f"{plan.name}{kind}.csv" for kind in ("", ".curves", ".supports"))
     gather(plan.as_json(), runs, *parts)
     if plan.name == "support_recovery":
-        gather_references(references, gathered / f"{plan.name}.references.csv")
+        make_references(folders, gathered / f"{plan.name}.references.csv")

@@ -22,8 +22,8 @@ FINAL = "final"
 COLUMNS = ["method", "phase", "round", "value", "mean", "sd", "n"]
 LARGEST = 90.0
 PANELS = {
-    "a": ("golub_runs", "one split, mean ± sd over run seeds"),
-    "b": ("golub_splits", "mean ± sd over splits"),
+    "a": ("golub_runs", "one split, ± sd of run seeds"),
+    "b": ("golub_splits", "mean ± sd of splits"),
 }
 
 

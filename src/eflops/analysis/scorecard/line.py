@@ -11,7 +11,8 @@ from eflops.analysis.text import judged
 class Line:
     """A number or a claim of the paper, what we have for it, and the verdict.
 
-    row, column: where a number stands in the paper's table; text: a claim's words or a gene's name.
+    row, column: where a number stands in the paper's table; text: a claim's words or a gene's name; short: a claim in
+    our own few words.
     difference: ours minus the paper's, at searched settings.
     """
 
@@ -23,6 +24,7 @@ class Line:
     judgement: Judgement
     paper: Printed | None = None
     difference: float | None = None
+    short: str = ""
 
 
 @dataclass(frozen=True)

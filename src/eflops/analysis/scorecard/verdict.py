@@ -2,14 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from eflops.analysis.stats.paired import LEVEL, holm
+from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.summary import LEVEL
 
 
 class Verdict(StrEnum):
@@ -20,6 +21,17 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     CANNOT = "cannot tell"
     UNJUDGED = "not judged"
+
+
+class Cause(StrEnum):
+    """What a verdict on a claim rests on."""
+
+    HOLDS = "every comparison holds"
+    AGAINST = "a comparison is clearly against it"
+    WIDE = "the interval holds both answers"
+    TURNS = "leaving one unit out turns the verdict"
+    DIVERGED = "runs of E-FLoPS diverged"
+    UNLEARNT = "a method has learnt nothing"
 
 
 # An interval longer than this says too little: twice .15 for support recovery, half of its range for a share of runs.
@@ -67,12 +79,31 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Ground:
+    """Why a claim got its verdict, for the summary.
+
+    figure: the least clear of `of` comparisons in words, with its interval; failing: how many of them do not hold;
+    because: the likely reason where it fails, in words that follow "because"; against: the algorithm that the
+    baseline's name is taken for.
+    """
+
+    verdict: Verdict
+    cause: Cause
+    figure: str
+    failing: int
+    of: int
+    because: str = ""
+    against: str = ""
+
+
+@dataclass(frozen=True)
 class Judgement:
-    """A verdict, the values it rests on, and why, in a sentence or two."""
+    """A verdict, the values it rests on, and why, in a sentence or two; grounds: the same for the summary."""
 
     verdict: Verdict
     values: tuple[Value, ...]
     reason: str
+    grounds: tuple[Ground, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +112,7 @@ class Comparison:
 
     values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
     than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
+    told: the comparison in a sentence, with braces for its figure; because: the likely reason where it fails.
     """
 
     name: str
@@ -89,6 +121,8 @@ class Comparison:
     below: float = math.inf
     margin: float = 0.0
     overlap: float = 0.0
+    told: str = ""
+    because: str = ""
 
     @property
     def mean(self) -> float:
@@ -124,9 +158,7 @@ class Comparison:
 
     def without(self, unit: object) -> "Comparison":
         """The same with one unit left out."""
-        return Comparison(
-            self.name, self.values.drop(unit, errors="ignore"), self.above, self.below, self.margin, self.overlap
-        )
+        return replace(self, values=self.values.drop(unit, errors="ignore"))
 
     def value(self, unit: str) -> Value:
         """The comparison as a value of the scorecard."""

@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from eflops.analysis.stats.summary import with_metric
+from eflops.analysis.stats.summary import FEWEST, LEVEL, with_metric
 from eflops.errors import UserError
 
-LEVEL = 0.95
 COLUMNS = [
     *("metric", "reference", "other", "pairs", "missing", "n", "mean_reference", "mean_other", "difference", "low"),
     *("high", "t", "df", "p", "p_holm", "d_z", "wilcoxon", "p_wilcoxon", "family", "tests"),
@@ -119,13 +118,13 @@ def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
 def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
     """The paired t-test, NaN below two pairs and where all differences are equal: no spread to hold the mean against.
 
-    Differences that are all 0 are no difference: t = 0, p = 1.
+    Differences that are all 0 are no difference: t = 0, p = 1. There is no interval below three pairs.
     """
     n = len(difference)
     mean = float(difference.mean()) if n else math.nan
     sd = _spread(difference) if n > 1 else math.nan
     error = sd * math.sqrt(1 / n + overlap) if n else math.nan
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * error
+    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * error if n >= FEWEST else math.nan
     t = _ratio(mean, error)
     p = float(2 * stats.t.sf(abs(t), n - 1))
     return {

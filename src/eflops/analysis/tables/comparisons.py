@@ -6,10 +6,9 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
-from eflops.analysis.stats.summary import seeds_and_draws
-from eflops.analysis.stats.units import unit_means
+from eflops.analysis.stats.summary import seeds_and_draws, too_few, unit_means, unit_of
 from eflops.analysis.table import Table
-from eflops.analysis.text import exact, probability, with_minus
+from eflops.analysis.text import difference, exact, probability, with_minus
 
 NOTE = (
     "Differences are {reference} minus the other method, with their 95 % interval; n pairs, diverged runs left out and "
@@ -28,8 +27,7 @@ def compared(
     """
     first, *others = source.from_reference(runs["method"])
     means = unit_means(runs, metric, [*by, "method"])
-    unit = "draw" if "draw" in means else "seed"
-    return paired_tests(means, metric, first, others, [unit], family, by, overlap=overlap)
+    return paired_tests(means, metric, first, others, [unit_of(runs)], family, by, overlap=overlap)
 
 
 def over_ratios(source: Source, metric: str, words: str) -> Table:
@@ -67,14 +65,14 @@ def comparison_table(
     reference = source.labels[tests["reference"].iloc[0]]
     families = " and ".join(f"{name} ({n} tests)" for name, n in tests[["family", "tests"]].value_counts().index)
     note = NOTE.format(reference=reference, family=family or families)
-    return Table(tests, pd.DataFrame(shown), f"{note} {pairs}", runs)
+    return Table(tests, pd.DataFrame(shown), f"{note} {pairs}{too_few(tests['n'])}", runs)
 
 
 def _shown(row: pd.Series, source: Source) -> dict[str, str]:
     texts = [
         source.labels[row["other"]],
         f"{row['n']}" + (f" ({row['missing']} missing)" if row["missing"] else ""),
-        with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", row["difference"], row["low"], row["high"]),
+        difference(row["difference"], row["low"], row["high"]),
         with_minus("{:.2f} ({})", row["t"], row["df"]),
         probability(row["p"]),
         probability(row["p_holm"]),

@@ -3,6 +3,7 @@
 A claim module has
 
     EXPERIMENTS                           what it reads: a tuple of names
+    SHORT                                 the claim in our own few words, for the summary (else the paper's)
     judge(evidence: Evidence) -> Judgement
 
 and is found by its name alone. It raises `Missing`, with the reason, where what it needs is not there.
@@ -27,7 +28,7 @@ def lines(evidence: "Evidence") -> "Iterator[Line]":
     from eflops.analysis.scorecard.sections import CLAIMS
 
     for claim, text in evidence.paper.claims.items():
-        yield Line(f"claim/{claim}", CLAIMS, claim, "", text, judge(claim, evidence))
+        yield Line(f"claim/{claim}", CLAIMS, claim, "", text, judge(claim, evidence), short=_short(claim) or text)
 
 
 def judge(claim: str, evidence: "Evidence") -> "Judgement":
@@ -39,6 +40,13 @@ def judge(claim: str, evidence: "Evidence") -> "Judgement":
     except UserError as lack:
         return unjudged(str(lack))
     return judgement
+
+
+def _short(claim: str) -> str:
+    try:
+        return getattr(import_module(module_of(claim)), "SHORT", "")
+    except UserError:
+        return ""
 
 
 def module_of(claim: str) -> str:

@@ -15,6 +15,7 @@ from eflops.analysis.scorecard.genes import selected, whole_list
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("golub_splits",)
+SHORT = "E-FLoPS selects cystatin C and myeloperoxidase most often"
 GENES = ("cystatin C", "myeloperoxidase")
 
 
@@ -28,10 +29,16 @@ def judge(evidence: Evidence) -> Judgement:
     none = np.zeros(splits)
     second = shares[others[1]] if len(others) > 1 else none
     units = [f"split {split}" for split in range(splits)]
-    comparisons = [
-        claimed.compared(gene, pd.Series(shares.get(gene, none) - second, index=units), above=0.0) for gene in GENES
-    ]
     name = others[1] if len(others) > 1 else "none"
+    comparisons = [
+        claimed.compared(
+            gene,
+            pd.Series(shares.get(gene, none) - second, index=units),
+            above=0.0,
+            told=f"{gene} leads {name} by {{}} of the runs",
+        )
+        for gene in GENES
+    ]
     judged = claimed.judge(comparisons, f"share of runs minus that of {name}", "splits", runs)
     first = "; ".join(f"{gene} {shares[gene].mean():.2f}" for gene in whole_list(found))
-    return Judgement(judged.verdict, judged.values, f"{judged.reason} Selected most: {first}.")
+    return claimed.with_words(judged, f"Selected most: {first}.")

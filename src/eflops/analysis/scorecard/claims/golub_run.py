@@ -11,7 +11,9 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 
 EXPERIMENTS = ("golub_runs",)
+SHORT = "On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over run seeds of one split"
 MARGIN = 0.01
+FEW = "a split has 15 test samples, so that one of them is 0.067 of accuracy"
 
 
 def judge(evidence: Evidence) -> Judgement:
@@ -30,8 +32,7 @@ def judged(
         runs = evidence.runs(experiment, [METHOD, *others], "accuracy", draws, seeds)
         accuracy, auc = (_better(evidence, runs, metric, others, unit, of, overlap) for metric in ("accuracy", "auc"))
         found = claimed.judge(accuracy, "accuracy against each method", f"{unit}s", runs)
-        told = f"{found.reason} AUC: {', '.join(map(claimed.numbers, auc))}." if auc else found.reason
-        return Judgement(found.verdict, found.values, told)
+        return claimed.with_words(found, f"AUC: {', '.join(map(claimed.numbers, auc))}." if auc else "")
 
     return claimed.under_both_names(evidence, against)
 
@@ -41,4 +42,8 @@ def _better(
 ) -> list[Comparison]:
     if metric not in runs:
         return []
-    return [claimed.better(runs, metric, other, MARGIN, evidence.label(other), unit, of, overlap) for other in others]
+    return [
+        claimed.better(runs, metric, other, MARGIN, name, unit, of, overlap, f"its lead over {name} is {{}}", FEW)
+        for other in others
+        for name in [evidence.label(other)]
+    ]

@@ -10,6 +10,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("golub_splits",)
+SHORT = "On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over splits"
 
 
 def judge(evidence: Evidence) -> Judgement:

@@ -12,7 +12,10 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("mnist",)
+SHORT = "On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg"
 NEAR, FAR = 3.2, 0.1
+TWO_NUMBERS = "E-FLoPS sends two numbers per weight, the weight and its gate"
+INDICES = "the indices of kept weights are sent too, which the paper's formula does not count"
 TOTAL = ["down_training", "up_training", "down_finetuning", "up_finetuning"]
 
 
@@ -22,15 +25,20 @@ def judge(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline, DENSE], "last_round_training")
         runs = runs.assign(total=runs[TOTAL].sum(axis=1))
-        near, far = (_ratio(runs, "total", other) for other in (baseline, DENSE))
         comparisons = [
-            claimed.compared(f"bytes / those of {evidence.label(baseline)}", near, below=NEAR),
-            claimed.compared(f"bytes / those of {evidence.label(DENSE)}", far, below=FAR),
+            claimed.compared(
+                f"bytes / those of {evidence.label(other)}",
+                _ratio(runs, "total", other),
+                below=limit,
+                told=f"it sends {{}} times the bytes of {evidence.label(other)}",
+                because=because,
+            )
+            for other, limit, because in ((baseline, NEAR, TWO_NUMBERS), (DENSE, FAR, INDICES))
         ]
         judged = claimed.judge(comparisons, f"at most {NEAR:g} and {FAR:g} of the other's bytes", "draws", runs)
         last = [_ratio(runs, "last_round_training", other).mean() for other in (baseline, DENSE)]
         told = f"In the last training round it sends {last[0]:.2f} and {last[1]:.3f} of their bytes."
-        return Judgement(judged.verdict, judged.values, f"{judged.reason} {told}")
+        return claimed.with_words(judged, told)
 
     return claimed.under_both_names(evidence, against)
 

@@ -12,6 +12,7 @@ from eflops.analysis.scorecard.evidence import Evidence, Missing
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 
 EXPERIMENTS = ("rates_theta", "rates_phi")
+SHORT = "Test R2 hardly depends on the learning rates"
 STABLE = 0.1
 
 
@@ -29,7 +30,12 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
     means = {float(rate): claimed.per_unit(group, "r2") for rate, group in runs.groupby(varied)}
     best = max(means, key=lambda rate: float(means[rate].mean()))
     return [
-        claimed.compared(f"{name} {rate:g}", means[best] - each, below=STABLE)
+        claimed.compared(
+            f"{name} {rate:g}",
+            means[best] - each,
+            below=STABLE,
+            told=f"at {name} {rate:g} R2 is {{}} below its best",
+        )
         for rate, each in means.items()
         if rate != best
     ]

@@ -13,8 +13,10 @@ from eflops.analysis.scorecard.evidence import Evidence, at_ratios
 from eflops.analysis.scorecard.verdict import Judgement
 
 EXPERIMENTS = ("support_recovery",)
+SHORT = "E-FLoPS finds more of the true support than Fed-IHT and FedAvg, but for the smallest N/d"
 METRIC = "support_recovery"
 MARGIN = 0.02
+TOLD = "its lead over {} at N/d {:.2f} is {}"
 
 
 def judge(evidence: Evidence) -> Judgement:
@@ -26,13 +28,13 @@ def judge(evidence: Evidence) -> Judgement:
         runs = at_ratios(evidence.runs("support_recovery", [METHOD, *others], METRIC), list(best))
         claims = [ratio for ratio, method in best.items() if method == METHOD]
         comparisons = [
-            claimed.better(row, METRIC, other, MARGIN, f"{evidence.label(other)} at {ratio:.2f}")
+            claimed.better(row, METRIC, other, MARGIN, f"{name} at {ratio:.2f}", told=TOLD.format(name, ratio, "{}"))
             for ratio, row in runs[runs["ratio"].isin(claims)].groupby("ratio")
             for other in others
+            for name in [evidence.label(other)]
         ]
         judged = claimed.judge(comparisons, "N/d and method", "draws", runs)
-        told = f"{judged.reason} {_elsewhere(evidence, runs[~runs['ratio'].isin(claims)])}"
-        return Judgement(judged.verdict, judged.values, told.rstrip())
+        return claimed.with_words(judged, _elsewhere(evidence, runs[~runs["ratio"].isin(claims)]))
 
     return claimed.under_both_names(evidence, against)
 

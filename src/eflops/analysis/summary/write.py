@@ -1,0 +1,64 @@
+"""The summary as a file, and where to look in a finished results folder.
+
+The text is Markdown and reStructuredText at once, so that the terminal, the README and the report show the same file.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from eflops.analysis.needs import SCORECARD, SUMMARY
+from eflops.analysis.source import Source
+from eflops.analysis.summary import effects, verdicts
+from eflops.analysis.summary.verdicts import Card
+from eflops.errors import UserError
+from eflops.files import read_json, write_text
+
+TITLE = "**What this run found**"
+PLACES = {
+    "explorer.html": "every number with its runs, in a browser, without a network",
+    "scorecard.md": "each number and claim of the paper beside ours",
+    "tables": "as CSV, Markdown, LaTeX and HTML",
+    "figures": "as SVG, PDF, PNG, and their numbers as CSV",
+    "runs": "one record per run; `eflops explain` leads from a number to them",
+}
+# What each subject finds, one point after the other; a subject without a point is left out.
+SUBJECTS: dict[str, Callable[[Card, Source], Iterator[str]]] = {
+    "The paper": verdicts.counts,
+    "Holds": verdicts.holds,
+    "Does not hold": verdicts.does_not_hold,
+    **{f"Cannot be told: {words}": partial(verdicts.cannot_be_told, why) for why, words in verdicts.UNDECIDED.items()},
+    "Not judged": verdicts.not_judged,
+    "Entropy": effects.entropy,
+    "The constraint": verdicts.constraint,
+    "The paper's settings": effects.settings,
+    "Sparse messages throughout": effects.sparse_messages,
+    "Data that chose nothing": effects.beyond,
+}
+
+
+def write(results: Path, sources: frozenset[str], path: Path) -> None:
+    """Write the summary of a results folder."""
+    write_text(path, text(Source(results, files=sources)))
+
+
+def text(source: Source) -> str:
+    """The title, and one line per point; the first of a subject names it."""
+    card: Card = read_json(source.path(SCORECARD))
+    lines = []
+    for subject, points in SUBJECTS.items():
+        for place, point in enumerate(points(card, source)):
+            lines.append(f"- {point}" if place else f"- **{subject}.** {point}")
+    return "\n".join([TITLE, "", *lines, ""])
+
+
+def with_places(results: Path) -> str:
+    """Where to look in a finished results folder, and its summary."""
+    try:
+        summary = (results / SUMMARY).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{results}: there is no {SUMMARY}, so the run is not complete; run: snakemake all") from None
+    present = {results / name: words for name, words in PLACES.items() if (results / name).exists()}
+    width = max((len(str(path)) for path in present), default=0)
+    places = [f"  {path!s:{width}}  {words}" for path, words in present.items()]
+    return "\n".join(["**Where to look**", "", *places, "", summary.rstrip()])
