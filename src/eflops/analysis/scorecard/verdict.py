@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from eflops.analysis.stats.paired import LEVEL, holm
+from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.summary import LEVEL
 
 
 class Verdict(StrEnum):
