@@ -6,10 +6,10 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
-from scipy import stats
 
 from eflops.analysis.figure import Figure, canvas, style
 from eflops.analysis.source import Source
+from eflops.analysis.stats.student import t_quantile
 from eflops.analysis.tables.beyond import METRICS, by_split
 
 LEVEL = 0.95
@@ -53,7 +53,7 @@ def _intervals(units: pd.DataFrame, metric: str, methods: list[str]) -> pd.DataF
     rows = []
     for method in methods:
         values = units.loc[units["method"] == method, metric].dropna()
-        half = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1) * values.std() / math.sqrt(max(len(values), 1))
+        half = t_quantile((1 + LEVEL) / 2, len(values) - 1) * values.std() / math.sqrt(max(len(values), 1))
         rows.append({"method": method, "metric": metric, "mean": values.mean(), "half_width": half, "n": len(values)})
     return pd.DataFrame(rows)
 

@@ -20,7 +20,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+
+from eflops.analysis.stats.student import t_quantile
 
 LEVEL = 0.95
 
@@ -37,7 +38,7 @@ class Further:
     @property
     def half(self) -> float:
         """Half of the width of the interval."""
-        return float(stats.t.ppf((1 + LEVEL) / 2, self.df)) * self.error if self.error else 0.0
+        return t_quantile((1 + LEVEL) / 2, self.df) * self.error if self.error else 0.0
 
     def t(self, other: float) -> float:
         """The further unit's number less ours, in units of the error."""
