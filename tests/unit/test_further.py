@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from eflops.analysis.stats.further import Noise, further, outside, within
-from eflops.analysis.stats.shares import further_share
+from eflops.analysis.stats.further import Noise, further, further_share, outside, within
 
 
 def study(generator: np.random.Generator, draws: int, seeds: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

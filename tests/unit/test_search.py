@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 import yaml
 
-from eflops.analysis.nearest import distances
 from eflops.analysis.paper import read_paper
-from eflops.analysis.search import choose, choose_nearest, put, rank
+from eflops.analysis.search import choose, choose_nearest, distances, put, rank
 from eflops.config.load import check, read
 from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of

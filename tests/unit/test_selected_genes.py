@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.analysis.stats.directions import direction, directions
-from eflops.analysis.stats.repeats import stability_over
+from eflops.analysis.stats.genes import direction, directions
+from eflops.analysis.stats.stability import stability_over
 
 CLASSES = ("healthy", "ill", "worse")
 

@@ -22,8 +22,9 @@ from eflops.analysis.stats.summary import (
     seeds_and_draws,
     summarise_all,
     too_few,
+    unit_means,
+    unit_of,
     units_named,
-    with_metric,
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, difference, exact, short, spread
@@ -64,8 +65,7 @@ class Ablation:
         first = self.runs[self.column].iloc[0]
         if value == first:
             return (np.nan, np.nan, np.nan)
-        unit = "draw" if self.runs["draw"].nunique() > 1 else "seed"
-        means = with_metric(self.runs, metric).groupby([self.column, unit])[metric].mean()
+        means = unit_means(self.runs, metric, [self.column]).set_index([self.column, unit_of(self.runs)])[metric]
         found = compare(means.loc[value], means.loc[first], ranks=False)
         return found["difference"], found["low"], found["high"]
 
@@ -132,7 +132,7 @@ def table(source: Source, **setting: Any) -> Table:
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
-        f"row, paired by {'draw' if runs['draw'].nunique() > 1 else 'run seed'}, with their 95 % interval."
+        f"row, paired by {'draw' if unit_of(runs) == 'draw' else 'run seed'}, with their 95 % interval."
         f"{too_few(data['units'])}{left_out}"
     )
     return Table(data, pd.DataFrame(shown), note, runs)

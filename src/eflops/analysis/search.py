@@ -1,4 +1,7 @@
-"""The random search's outcome: trials ranked by what a user could see, and the choice written down for the config."""
+"""The random search's outcome: trials ranked by what a user could see, their distance from the paper, and the choices.
+
+Besides the best trial the one nearest the paper's numbers is kept: is there a setting at which they come out?
+"""
 
 import json
 import math
@@ -6,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
-from eflops.analysis.nearest import KEYS, distances
-from eflops.analysis.paper import read_paper
+from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
+from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
+from eflops.data.golub import genes
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
 
@@ -19,6 +24,7 @@ from eflops.files import read_json, write_bytes, write_json, write_text
 WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
 LOWER_IS_BETTER = {"cross_entropy"}
 SETTING = "set_"
+KEYS = ["method", "variant"]
 MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
 HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
 
@@ -143,3 +149,32 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str) and value.isdigit():
         return int(value)
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
+
+
+def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> dict[tuple[str, str], float]:
+    """The root mean square distance of each trial from its method's column in a table of the paper."""
+    if table == "gene_frequency":
+        kept = pd.read_csv(supports, keep_default_na=False, dtype=str)
+        runs, known, differences = runs.merge(kept, on="record", validate="1:1"), set(paper.genes), _from_shares
+    else:
+        known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
+    trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
+    return {(method, variant): _rms(differences(method, trial, paper)) for (method, variant), trial in trials}
+
+
+def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
+    """At each ratio, the mean over draws and seeds less the paper's number; a diverged run has found nothing."""
+    found = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
+    return [float(value) - paper.recovery[float(ratio)][method].value for ratio, value in found.items()]
+
+
+def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
+    """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
+    names = genes()
+    shares = gene_shares(selected_of(trial, len(names)), names)
+    probes = {str(gene): list(group) for gene, group in shares.groupby("gene", sort=False)["frequency"]}
+    return [share_of(gene, probes, paper.gene_aliases) - share.value for gene, share in paper.genes[method].items()]
+
+
+def _rms(differences: list[float]) -> float:
+    return float(np.sqrt(np.mean(np.square(differences))))

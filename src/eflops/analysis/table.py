@@ -2,14 +2,51 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from jinja2 import Environment, StrictUndefined
 
-from eflops.analysis.page import page
 from eflops.analysis.source import no_runs
 from eflops.analysis.text import BOLD, MINUS, markdown_table
 from eflops.files import write_text
 
+# Templates are Python text, so that the hash of the code, which decides what is made again, covers them.
+STYLE = """
+:root { --ink: #1b1f24; --soft: #59636e; --line: #d8dee4; --paper: #ffffff; --ground: #f6f7f9; }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; }
+main { max-width: 76rem; margin: 0 auto; padding: 2rem 1.5rem 4rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .3rem; letter-spacing: -.01em; }
+p { margin: .3rem 0; max-width: 62rem; }
+.soft { color: var(--soft); }
+.grid { background: var(--paper); border: 1px solid var(--line); border-radius: .5rem; overflow-x: auto;
+  margin-top: .6rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; vertical-align: top; padding: .5rem .8rem; border-top: 1px solid var(--line); }
+thead th { border-bottom: 1px solid var(--line); white-space: nowrap; }
+@media print { body { background: #fff; font-size: 11px; } main { padding: 0; max-width: none; }
+  * { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
+"""
+
+SKELETON = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{{ title }}</title>
+<style>{{ style | safe }}</style>
+</head>
+<body>
+<main>
+<h1>{{ title }}</h1>
+{{ body | safe }}
+</main>
+</body>
+</html>
+"""
+_environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 BODY = """<div class="grid"><table>
 <thead><tr>{% for name in columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
@@ -100,3 +137,13 @@ def _latex(cell: object) -> str:
     for plain, escaped in LATEX.items():
         text = text.replace(plain, escaped)
     return rf"\textbf{{{text}}}" if bold else text
+
+
+def fill(template: str, **values: Any) -> str:
+    """A template filled in; text is escaped."""
+    return _environment.from_string(template).render(**values)
+
+
+def page(title: str, template: str, **values: Any) -> str:
+    """A page of its own whose body is a template filled in."""
+    return fill(SKELETON, title=title, style=STYLE, body=fill(template, **values)) + "\n"

@@ -10,17 +10,22 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eflops.audit.data import check_data_files
 from eflops.audit.experiment import Examined, examine
 from eflops.audit.findings import Finding, summary
-from eflops.audit.layout import check_layout
-from eflops.audit.present import check_present
+from eflops.audit.layout import check_data_files, check_layout
 from eflops.audit.products import check_gathered, check_product
 from eflops.audit.references import check_references
 from eflops.audit.sample import new_seed, sample
-from eflops.audit.scorecard import check_scorecard
-from eflops.audit.study import Code, check_benchmarks, check_data_settings, check_study, check_study_code, check_targets
-from eflops.audit.summary import check_summary
+from eflops.audit.scorecard import check_scorecard, check_summary
+from eflops.audit.study import (
+    Code,
+    check_benchmarks,
+    check_data_settings,
+    check_present,
+    check_study,
+    check_study_code,
+    check_targets,
+)
 from eflops.audit.weights import check_weights
 from eflops.config.models import Config
 from eflops.config.products import Product, products

@@ -1,4 +1,4 @@
-"""Files that should be there and are not, and files that nothing accounts for."""
+"""Files that should be there and are not, files that nothing accounts for, and data files against their manifests."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,16 @@ from eflops.audit.records import planned_paths
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import products
-from eflops.data.federation import ARRAYS, MANIFEST
+from eflops.data.federation import ARRAYS, MANIFEST, read_manifest
+from eflops.errors import UserError
 from eflops.explain.recompute import GATHERED, gathered_files
+from eflops.files import sha256
 from eflops.results import labels
 from eflops.results.store import RUNS, Store
 
+DATA = "data"
 # The folders whose content follows from the config, file by file.
-ACCOUNTED = (RUNS, "data", GATHERED, "tables", "figures")
+ACCOUNTED = (RUNS, DATA, GATHERED, "tables", "figures")
 
 
 def check_layout(store: Store, config: Config) -> Iterator[Finding]:
@@ -63,3 +66,21 @@ def _data_files(config: Config, name: str, arrays: bool) -> Iterator[str]:
 def _files(store: Store) -> set[str]:
     """All files of the results, seen as a results folder."""
     return {*store.files(), *(f"{RUNS}/{path}" for path in store.record_paths())}
+
+
+def check_data_files(store: Store) -> Iterator[Finding]:
+    """Every manifest against its own hash, and the arrays beside it, where they are there, against the manifest."""
+    for path in sorted((store.folder / DATA).glob(f"*/*/{MANIFEST}")):
+        folder = path.parent
+        place = f"{DATA}/{folder.parent.name}/{folder.name}"
+        try:
+            manifest = read_manifest(folder)
+        except UserError as error:
+            yield Finding("damaged", f"{place}/{MANIFEST}", str(error).removeprefix(f"{path} "))
+            continue
+        arrays = folder / ARRAYS
+        if not arrays.exists():
+            if not store.published:
+                yield Finding("missing", f"{place}/{ARRAYS}", "its manifest describes it")
+        elif sha256(arrays) != manifest["sha256"]:
+            yield Finding("damaged", f"{place}/{ARRAYS}", "it is not the file that its manifest describes")

@@ -1,16 +1,18 @@
-"""The scorecard against the records: judged again and compared line by line."""
+"""The scorecard against the records, judged again, and the summary against the scorecard and tables beside it."""
 
 import json
 from collections.abc import Iterator
 from typing import Any
 
-from eflops.analysis.needs import SCORECARD
-from eflops.analysis.scorecard.markdown import markdown
+from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources
+from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
+from eflops.analysis.summary.write import text
 from eflops.audit.findings import Finding
 from eflops.audit.products import close, compare_lines
 from eflops.audit.records import differences
 from eflops.config.models import Config
+from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.explain import verdicts
 from eflops.files import read_json
@@ -41,3 +43,17 @@ def check_scorecard(store: Store, source: Source, config: Config) -> Iterator[Fi
 def _by_line(card: dict[str, Any]) -> dict[str, Any]:
     """A scorecard whose lines are found by their ids."""
     return {**card, "lines": {line["id"]: line for line in card["lines"]}}
+
+
+def check_summary(store: Store, config: Config) -> Iterator[Finding]:
+    """Every line of the summary."""
+    path = store.folder / SUMMARY
+    if not path.exists():
+        return
+    sources = summary_sources(products(config))
+    try:
+        expected = text(Source(store.folder, files=frozenset(sources)))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield Finding("different", SUMMARY, f"it cannot be made again: {error}")
+        return
+    yield from compare_lines(SUMMARY, path.read_bytes().decode(errors="replace"), expected)

@@ -1,6 +1,5 @@
 """Accuracy and AUC on data that nobody tuned on, a panel per data set: every split, and the mean with its interval."""
 
-import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -9,10 +8,8 @@ from matplotlib.figure import Figure as Drawing
 
 from eflops.analysis.figure import Figure, canvas, style
 from eflops.analysis.source import Source
-from eflops.analysis.stats.student import t_quantile
+from eflops.analysis.stats.summary import half_width
 from eflops.analysis.tables.beyond import METRICS, by_split
-
-LEVEL = 0.95
 
 
 def make(source: Source, names: Mapping[str, str]) -> Figure:
@@ -53,7 +50,7 @@ def _intervals(units: pd.DataFrame, metric: str, methods: list[str]) -> pd.DataF
     rows = []
     for method in methods:
         values = units.loc[units["method"] == method, metric].dropna()
-        half = t_quantile((1 + LEVEL) / 2, len(values) - 1) * values.std() / math.sqrt(max(len(values), 1))
+        half = half_width(values.std(), len(values))
         rows.append({"method": method, "metric": metric, "mean": values.mean(), "half_width": half, "n": len(values)})
     return pd.DataFrame(rows)
 

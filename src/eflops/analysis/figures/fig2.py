@@ -11,9 +11,9 @@ from eflops.analysis.drawing.lines import draw_bands
 from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import federated, with_costs
-from eflops.analysis.stats.units import OVER_UNITS, summarise_all_units, summarise_units, unit_means
+from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
 
-COLUMNS = ["panel", "method", "metric", "phase", "round", *OVER_UNITS]
+COLUMNS = ["panel", "method", "metric", "phase", "round", *OVER_UNITS.values()]
 COMPRESSION = {
     "compression_round": "a round after the cut, as sent",
     "compression_training": "all of training, as sent",
@@ -25,7 +25,7 @@ BYTES = {"bytes_training": "training", "bytes_finetuning": "finetuning"}
 def accuracy(source: Source) -> Panel:
     """Test accuracy over rounds."""
     curves = source.curves("mnist")
-    data = summarise_units(curves, "accuracy", ["method", "phase", "round"])
+    data = summarise_units(curves, ["accuracy"], ["method", "phase", "round"]).drop(columns="metric")
     data = data.sort_values(["method", "round"], ignore_index=True)
 
     def draw(axes: Axes) -> None:
@@ -39,7 +39,7 @@ def compression(source: Source) -> Panel:
     """How many times fewer bytes a method sends than dense training, as sent and by the paper's formula."""
     runs = federated(with_costs(source.runs("mnist")), source)
     runs = runs.assign(**{part: 1 / runs[part.replace("compression", "share")] for part in COMPRESSION})
-    data = summarise_all_units(runs, list(COMPRESSION), ["method"])
+    data = summarise_units(runs, list(COMPRESSION), ["method"])
 
     def draw(axes: Axes) -> None:
         axes.set_yscale("log")
@@ -54,7 +54,7 @@ def compression(source: Source) -> Panel:
 def sent(source: Source) -> Panel:
     """All bytes between server and clients, in training and in finetuning."""
     runs = federated(with_costs(source.runs("mnist")), source)
-    data = summarise_all_units(runs, list(BYTES), ["method"])
+    data = summarise_units(runs, list(BYTES), ["method"])
 
     def draw(axes: Axes) -> None:
         draw_stacks(axes, data, BYTES, source)
@@ -68,7 +68,7 @@ def sent(source: Source) -> Panel:
 def operations(source: Source) -> Panel:
     """The share of the dense network's multiply-accumulate operations that is removed: every draw, mean and sd."""
     runs = with_costs(source.runs("mnist"))
-    data = summarise_units(runs, "macs_removed", ["method"])
+    data = summarise_units(runs, ["macs_removed"], ["method"]).drop(columns="metric")
     draws = unit_means(runs, "macs_removed", ["method"])
     methods = source.order(data["method"])
 

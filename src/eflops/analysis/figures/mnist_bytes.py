@@ -11,7 +11,7 @@ from eflops.analysis.figure import Figure, canvas, style
 from eflops.analysis.paper import DENSE
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import federated, with_costs
-from eflops.analysis.stats.units import summarise_all_units
+from eflops.analysis.stats.summary import summarise_units
 
 METRICS = ["accuracy", "bytes_total"]
 ALLOWANCE = 0.1
@@ -29,7 +29,7 @@ def make(source: Source, cases: Mapping[str, str]) -> Figure:
     dense = main[main["method"] == DENSE]
     cut = with_costs(source.runs("mnist_cut"))
     runs = pd.concat([main, cut], ignore_index=True)
-    parts = [summarise_all_units(part, METRICS, ["experiment", "method", "variant"]) for part in (main, cut)]
+    parts = [summarise_units(part, METRICS, ["experiment", "method", "variant"]) for part in (main, cut)]
     data = pd.concat(parts, ignore_index=True)
     looks = {name: (words, marker) for (name, words), marker in zip(cases.items(), MARKERS, strict=False)}
 

@@ -1,19 +1,27 @@
-"""The whole scorecard: all lines, their counts, and what they leave uncertain."""
+"""The whole scorecard: all lines, their counts, and facts for the summary from the same runs."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import pandas as pd
+
 from eflops.analysis.paper import METHOD
 from eflops.analysis.products import load_object
-from eflops.analysis.scorecard import words
+from eflops.analysis.scorecard import claimed, words
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.facts import facts
 from eflops.analysis.scorecard.line import Line
 from eflops.analysis.scorecard.sections import SECTIONS, Section
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
+from eflops.errors import UserError
+
+WITHOUT_ENTROPY = "flops"
+METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
+# Where the paper's numbers stand, the runs at searched settings, and those at nearest ones.
+TABLES = {"Table 1": ("support_recovery", "nearest"), "Table 2": ("golub_splits", "golub_nearest")}
+SETTING = "set_rate"
 
 
 @dataclass(frozen=True)
@@ -86,3 +94,40 @@ def _line_json(line: Line) -> dict[str, Any]:
     judgement, short = values.pop("judgement"), values.pop("short")
     told = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
     return {**values, **told, **({"short": short, "grounds": judgement["grounds"]} if short else {})}
+
+
+def facts(evidence: Evidence) -> dict[str, Any]:
+    """`entropy`: E-FLoPS minus T = 0 over draws, by metric; `nearest`: the weights' rate of each column, both ways."""
+    return {"entropy": _entropy(evidence), "nearest": _nearest(evidence)}
+
+
+def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
+    """The mean over N/d, paired over draws."""
+    told = []
+    for metric, name in METRICS.items():
+        try:
+            runs = evidence.runs("support_recovery", [METHOD, WITHOUT_ENTROPY], metric)
+            found = claimed.better(runs, metric, WITHOUT_ENTROPY, 0.0, name)
+        except UserError:
+            continue
+        low, high = found.interval
+        told.append({"metric": name, "mean": found.mean, "low": low, "high": high, "draws": len(found.values)})
+    return told
+
+
+def _nearest(evidence: Evidence) -> list[dict[str, Any]]:
+    return [
+        {
+            "table": table,
+            "method": method,
+            "searched": float(rates[0].loc[method]),
+            "nearest": float(rates[1].loc[method]),
+        }
+        for table, experiments in TABLES.items()
+        for rates in [[_rates(evidence.found(name)) for name in experiments]]
+        for method in rates[1].index.intersection(rates[0].index)
+    ]
+
+
+def _rates(runs: pd.DataFrame) -> pd.Series:
+    return runs.groupby("method")[SETTING].first() if SETTING in runs else pd.Series(dtype=float)

@@ -16,7 +16,8 @@ from eflops.analysis.paper import METHOD, Printed
 from eflops.analysis.scorecard.evidence import Evidence, by_unit
 from eflops.analysis.scorecard.line import Line, Ours, ours, settled
 from eflops.analysis.scorecard.verdict import ALPHA, RECOVERY_LONGEST, Judgement, Value, Verdict, unjudged
-from eflops.analysis.stats.further import LEVEL, Further, Noise, further, outside, within
+from eflops.analysis.stats.further import Further, Noise, further, outside, within
+from eflops.analysis.stats.summary import LEVEL
 from eflops.errors import UserError
 
 NUMBERS, DIFFERENCES, SPREADS = "Table 1", "Table 1, differences", "Table 1, spreads"

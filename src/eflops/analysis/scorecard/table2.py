@@ -15,7 +15,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.genes import Selected, printed_name, selected, split_lists, whole_list
 from eflops.analysis.scorecard.line import Line, Ours, ours, settled
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
-from eflops.analysis.stats.shares import further_share
+from eflops.analysis.stats.further import further_share
 from eflops.errors import UserError
 
 NUMBERS, LISTS = "Table 2", "Table 2, lists"

@@ -8,8 +8,9 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.stats.paired import LEVEL, holm
+from eflops.analysis.stats.paired import holm
 from eflops.analysis.stats.student import t_quantile, t_tail
+from eflops.analysis.stats.summary import LEVEL
 
 
 class Verdict(StrEnum):

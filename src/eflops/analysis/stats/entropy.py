@@ -5,7 +5,7 @@ from functools import partial
 import pandas as pd
 
 from eflops.analysis.stats.paired import paired_tests
-from eflops.analysis.stats.summary import summarise_all, with_metric
+from eflops.analysis.stats.summary import summarise_all, unit_means, unit_of
 
 METRICS = ("support_recovery", "r2")
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
@@ -24,9 +24,8 @@ def entropy_grid(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _gains(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     """What each temperature adds: the temperatures take the place of methods in a paired comparison with T = 0."""
-    pair_on = ["draw"] if runs["draw"].nunique() > 1 else ["seed"]
-    keys = ["ratio", GATE_RATE, TEMPERATURE, *pair_on]
-    as_methods = with_metric(runs, metric).groupby(keys, as_index=False)[metric].mean()
+    pair_on = [unit_of(runs)]
+    as_methods = unit_means(runs, metric, ["ratio", GATE_RATE, TEMPERATURE])
     as_methods = as_methods.assign(method=as_methods[TEMPERATURE].map(str))
     against = partial(paired_tests, others=["0.0"], pair_on=pair_on, family="", by=["ratio", GATE_RATE], ranks=False)
     frames = [

@@ -14,6 +14,11 @@ Columns (the methods of a row) share the units. S^2 and the w that is taken out 
 spreads are alike and poorly known from few units; the second term is the column's own. Units move all columns
 together, so the pool has fewer degrees of freedom than all columns' sum: (D - 1) (tr C)^2 / tr(C^2) for the
 covariance C of units' means, which is D - 1 for one column. Those of the whole are Satterthwaite's.
+
+A share of runs that select a gene has an interval of its own. At each split the gene has a share, of which the run
+seeds show a sample. Over splits the shares are taken as drawn from a beta distribution with our mean and the variance
+above; the other study's runs are then drawn at one such share. That is the beta-binomial distribution, which never
+leaves 0 to 1 and may have its weight at both ends, as a gene has that the split alone decides.
 """
 
 import math
@@ -22,8 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eflops.analysis.stats.student import t_quantile
-
-LEVEL = 0.95
+from eflops.analysis.stats.summary import LEVEL
 
 
 @dataclass(frozen=True)
@@ -132,3 +136,32 @@ def _parts(values: np.ndarray) -> _Parts:
         # The harmonic mean, because a unit's mean has the variance w over its number of seeds.
         seeds=np.array([1 / np.mean(1 / column[column > 0]) for column in counts.T]),
     )
+
+
+@dataclass(frozen=True)
+class Share:
+    """Our share over splits, and the interval for the share of a number of runs at one further split."""
+
+    mean: float
+    low: float
+    high: float
+    splits: int
+
+
+def further_share(chosen: np.ndarray, runs: int) -> Share:
+    """The interval for `runs` runs; chosen: 0 or 1 for each run, [splits, seeds], at least two splits."""
+    splits, seeds = chosen.shape
+    shares = chosen.mean(axis=1)
+    # w / K, known without bias from two seeds on; with one seed it stays in the variance between splits.
+    noise = float((shares * (1 - shares)).mean()) / (seeds - 1) if seeds > 1 else 0.0
+    # Half a run each way, because a gene that was never selected may be, rarely.
+    p = (float(chosen.sum()) + 0.5) / (chosen.size + 1)
+    between = max(float(shares.var(ddof=1)) - noise, 0.0)
+    variance = between * (1 + 1 / splits) + noise / splits
+    # A beta distribution is narrower than its mean's p (1 - p); at that limit every share is 0 or 1.
+    strength = max(p * (1 - p) / variance - 1, 1e-3) if variance else 1e9
+    tail = (1 - LEVEL) / 2
+    from scipy import stats  # takes half a second to import
+
+    low, high = stats.betabinom.ppf([tail, 1 - tail], runs, p * strength, (1 - p) * strength) / runs
+    return Share(float(shares.mean()), float(low), float(high), splits)

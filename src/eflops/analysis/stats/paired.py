@@ -21,10 +21,9 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import FEWEST, with_metric
+from eflops.analysis.stats.summary import FEWEST, LEVEL, with_metric
 from eflops.errors import UserError
 
-LEVEL = 0.95
 COLUMNS = [
     *("metric", "reference", "other", "pairs", "missing", "n", "mean_reference", "mean_other", "difference", "low"),
     *("high", "t", "df", "p", "p_holm", "d_z", "wilcoxon", "p_wilcoxon", "family", "tests"),

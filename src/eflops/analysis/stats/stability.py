@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 from scipy.special import ndtri
 
-LEVEL = 0.95
+from eflops.analysis.stats.summary import LEVEL
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,26 @@ def _standard_error(selected: np.ndarray, share: np.ndarray, value: float, by_ch
     agreement = (selected * share).mean(axis=1) - own * mean
     influence = 2 * (agreement + value / 2 * (2 * mean - 1) * own) / by_chance
     return float(np.sqrt(((influence - influence.mean()) ** 2).sum())) / len(selected)
+
+
+def stability_over(runs: pd.DataFrame, features: int) -> dict[str, float]:
+    """What is known of one method's runs: genes per run, different genes, and Nogueira's index over splits and seeds.
+
+    runs: one row per finished run with draw, seed and `selected`. Over splits, the index is taken across the splits of
+    each seed, and averaged over seeds; over seeds the other way round. NaN where there is one split or one seed.
+    """
+    sets = [list(chosen) for chosen in runs["selected"]]
+    return {
+        "n": len(sets),
+        "genes": float(np.mean([len(chosen) for chosen in sets])) if sets else float("nan"),
+        "different_genes": len({feature for chosen in sets for feature in chosen}),
+        "over_splits": _index(runs.groupby("seed")["selected"], features),
+        "over_seeds": _index(runs.groupby("draw")["selected"], features),
+        "jaccard": mean_jaccard(sets),
+    }
+
+
+def _index(groups: Iterable[tuple[object, pd.Series]], features: int) -> float:
+    values = [nogueira(selection(chosen, features)).value for _, chosen in groups]
+    known = [value for value in values if not np.isnan(value)]
+    return float(np.mean(known)) if known else float("nan")

@@ -1,4 +1,8 @@
-"""Mean, spread and number of runs; the unit is the data draw, or of real data the split."""
+"""Mean, spread, interval and number of runs over units that are independent: data draws, or of real data splits.
+
+Seeds of one draw share its data, so they are averaged first. Where there is one draw alone, its run seeds are the
+units, and a spread or interval says nothing of other data.
+"""
 
 import math
 from collections.abc import Sequence
@@ -12,6 +16,9 @@ from eflops.analysis.text import counted
 CELL = ["mean", "sd", "n", "diverged"]
 SUMMARY = [*CELL, "units"]
 INTERVAL = ["mean_low", "mean_high"]
+# The same under the names that the tables and figures of MNIST have.
+OVER_UNITS = {"mean": "mean", "mean_low": "lower", "mean_high": "upper", "sd": "spread"}
+OVER_UNITS |= {name: name for name in ("units", "n", "diverged")}
 METRIC_LABELS = {"support_recovery": "Support recovery", "r2": "Test R²"}
 LEVEL = 0.95
 # Below this many units a 95 % interval says nothing: over two it is 12.7 standard errors wide each way.
@@ -21,6 +28,16 @@ FEWEST = 3
 def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     """The runs with a column for the metric, also where every run diverged before it was measured."""
     return runs if metric in runs else runs.assign(**{metric: math.nan})
+
+
+def unit_of(runs: pd.DataFrame) -> str:
+    """The column that tells units apart: the draw, or the run seed where there is one draw alone."""
+    return "draw" if runs["draw"].nunique() > 1 else "seed"
+
+
+def unit_means(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
+    """One row per group of `by` and unit: the mean of the metric over the unit's runs that finished."""
+    return with_metric(runs, metric).groupby([*by, unit_of(runs)], as_index=False, sort=True)[metric].mean()
 
 
 def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.DataFrame:
@@ -56,6 +73,12 @@ def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str])
     columns = [*by, "metric", *SUMMARY]
     parts = [summarise(runs, metric, by).assign(metric=metric) for metric in metrics]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def summarise_units(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
+    """The same with intervals, under the names of `OVER_UNITS`."""
+    cells = with_interval(summarise_all(runs, metrics, by)).rename(columns=OVER_UNITS)
+    return cells[[*by, "metric", *OVER_UNITS.values()]]
 
 
 def with_interval(cells: pd.DataFrame) -> pd.DataFrame:
@@ -101,6 +124,15 @@ def seeds_and_draws(runs: pd.DataFrame, noun: str = "data draw") -> str:
     if len(draws) == 1:
         return f"{counted(seeds, 'run seed')} of {noun} {draws[0]}"
     return f"{len(draws)} {noun}s ({_list(draws)}), {'one run seed' if seeds == 1 else f'{seeds} run seeds'} each"
+
+
+def units_in_words(runs: pd.DataFrame) -> str:
+    """`6 data draws, the 2 run seeds of each averaged first`, or `10 run seeds of one data draw`."""
+    draws, seeds = runs["draw"].nunique(), runs["seed"].nunique()
+    if draws == 1:
+        return f"{counted(seeds, 'run seed')} of one data draw"
+    each = f"the {seeds} run seeds of each averaged first" if seeds > 1 else "one run seed each"
+    return f"{draws} data draws, {each}"
 
 
 def units_named(runs: pd.DataFrame, noun: str = "draw") -> str:

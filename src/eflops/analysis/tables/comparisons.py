@@ -6,8 +6,7 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
-from eflops.analysis.stats.summary import seeds_and_draws, too_few
-from eflops.analysis.stats.units import unit_means
+from eflops.analysis.stats.summary import seeds_and_draws, too_few, unit_means, unit_of
 from eflops.analysis.table import Table
 from eflops.analysis.text import difference, exact, probability, with_minus
 
@@ -28,8 +27,7 @@ def compared(
     """
     first, *others = source.from_reference(runs["method"])
     means = unit_means(runs, metric, [*by, "method"])
-    unit = "draw" if "draw" in means else "seed"
-    return paired_tests(means, metric, first, others, [unit], family, by, overlap=overlap)
+    return paired_tests(means, metric, first, others, [unit_of(runs)], family, by, overlap=overlap)
 
 
 def over_ratios(source: Source, metric: str, words: str) -> Table:

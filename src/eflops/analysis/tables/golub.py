@@ -200,7 +200,7 @@ def _stability(row: pd.Series, labels: Mapping[str, str], over: Mapping[str, str
         "Method": labels[row["method"]],
         "over": over[row["experiment"]],
         "n": f"{row['n']}" + (f" ({row['diverged']} diverged)" if row["diverged"] else ""),
-        "genes a run": share(row["genes"], "{:.1f}"),
+        "genes per run": share(row["genes"], "{:.1f}"),
         "different genes": f"{row['different_genes']}",
         "Jaccard": share(row["jaccard"]),
         "Nogueira's index": f"{share(row['nogueira'])}{interval}",

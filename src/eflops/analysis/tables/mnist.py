@@ -7,8 +7,7 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
-from eflops.analysis.stats.summary import best, too_few
-from eflops.analysis.stats.units import summarise_all_units, units_in_words
+from eflops.analysis.stats.summary import best, summarise_units, too_few, units_in_words
 from eflops.analysis.table import Table
 from eflops.analysis.tables.comparisons import compared, comparison_table
 from eflops.analysis.text import bold, interval, share
@@ -31,7 +30,7 @@ def costs(source: Source) -> Table:
     """One row per method; the best accuracy and the most operations removed by a federated method are bold."""
     (experiment,) = source.experiments
     runs = with_costs(source.runs(experiment))
-    cells = summarise_all_units(runs, METRICS, ["method"])
+    cells = summarise_units(runs, METRICS, ["method"])
     cells = cells[(cells["metric"] != "open_gates") | cells["mean"].notna()]
     methods = source.order(runs["method"])
     federated = source.federated(methods)
@@ -82,7 +81,7 @@ def cut(source: Source, cases: Mapping[str, str]) -> Table:
     """One row per way to cut (`cases`: variant to its words); per method its accuracy and its share of dense bytes."""
     (experiment,) = source.experiments
     runs = with_costs(source.runs(experiment))
-    cells = summarise_all_units(runs, CUT_METRICS, ["variant", "method"])
+    cells = summarise_units(runs, CUT_METRICS, ["variant", "method"])
     by_metric = {metric: part.set_index(["variant", "method"]) for metric, part in cells.groupby("metric")}
     present = set(runs["variant"])
     rows = []
@@ -110,7 +109,7 @@ def layers(source: Source) -> Table:
     """
     (experiment,) = source.experiments
     runs = by_layer(source.supports(experiment))
-    cells = summarise_all_units(runs, list(LAYER_METRICS), ["method", "layer"])
+    cells = summarise_units(runs, list(LAYER_METRICS), ["method", "layer"])
     means = cells.set_index(["metric", "method", "layer"])["mean"]
     totals = cells.groupby(["metric", "method"])["mean"].sum()
     full, _ = count(STAGES, np.ones(STAGES[-1].stop, bool))

@@ -6,8 +6,7 @@ import pandas as pd
 
 from eflops.analysis.paper import METHOD
 from eflops.analysis.source import Source
-from eflops.analysis.stats.directions import directions
-from eflops.analysis.stats.genes import gene_shares, selected_features, selections
+from eflops.analysis.stats.genes import directions, gene_shares, selected_features, selections
 from eflops.analysis.stats.summary import seeds_and_draws
 from eflops.analysis.table import Table
 from eflops.analysis.text import shortened

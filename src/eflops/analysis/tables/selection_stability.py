@@ -6,7 +6,7 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import selected_features
-from eflops.analysis.stats.repeats import stability_over
+from eflops.analysis.stats.stability import stability_over
 from eflops.analysis.table import Table
 from eflops.analysis.text import share
 
