@@ -78,14 +78,18 @@ def _metric(made: "Table | Figure", cell: Cell) -> str:
 
 def _matching(runs: pd.DataFrame, cell: Cell, metric: str) -> pd.DataFrame:
     """The rows that agree with every key they have."""
+    # A key that is empty says nothing: the panels of a figure need not all have the same keys.
     keys = {key: value for key, value in cell.keys.items() if not pd.isna(value)}
-    for key, value in keys.items():
-        # A key that is empty says nothing: the panels of a figure need not all have the same keys.
-        if key in runs and key not in METHOD_KEYS and key != metric:
-            runs = runs[_agrees(runs[key], value)]
+    # Only the columns that are asked about, because taking rows of all columns is what takes time.
+    names = [key for key in (*keys, "method") if key in runs and key != metric]
+    left = runs[list(dict.fromkeys(names))].reset_index(drop=True)
+    for key in left.columns:
+        if key in keys and key not in METHOD_KEYS:
+            left = left[_agrees(left[key], keys[key])]
     methods = {keys[key] for key in METHOD_KEYS if key in keys}
     # What searches saw has no runs behind it.
-    return runs[runs["method"].isin(methods)] if methods and "method" in runs else runs
+    left = left[left["method"].isin(methods)] if methods and "method" in left else left
+    return runs.iloc[left.index]
 
 
 def _agrees(column: pd.Series, value: Any) -> pd.Series:

@@ -69,7 +69,7 @@ def _parts(store: Store, config: Config, source: Source, records: dict[str, Reco
     card = read_card(store.folder)
     data = {
         folder: read_manifest(store.folder / "data" / folder)["settings"]
-        for folder in {entry.origin.data for entry in records.values()}
+        for folder in sorted({entry.origin.data for entry in records.values()})
     }
     index = {
         "results": name,

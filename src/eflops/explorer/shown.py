@@ -8,6 +8,7 @@ the plain one that it is the rounding of, in the row whose keys the words around
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -103,6 +104,8 @@ class _Plain:
         self.columns = [column for column in frame.columns if column not in self.keys]
         self.rows = frame.to_dict("records")
         self.names = {value: _bare(labels.get(value, value)) for value in self._texts(frame)}
+        names = set(self.names.values())
+        self.longer = {name: [other for other in names if other != name and _holds(other, name)] for name in names}
 
     def _texts(self, frame: pd.DataFrame) -> set[str]:
         return {value for key in self.keys for value in frame[key] if isinstance(value, str)}
@@ -114,7 +117,8 @@ class _Plain:
         before = [cell for cell in row[: min(place, leading)] if not NUMBER.search(cell) or self._is_key(cell)]
         words = [_bare(text) for text in (header, *before, row[place])]
         numbers = {_value(number) for text in (header, *before) for number in NUMBER.findall(text)}
-        scores = [sum(self._named(plain[key], words, numbers) for key in self.keys) for plain in self.rows]
+        named = cache(lambda value: self._named(value, words, numbers))
+        scores = [sum(named(plain[key]) for key in self.keys) for plain in self.rows]
         best = max(scores, default=0)
         return [each for each, score in enumerate(scores) if score == best > 0]
 
@@ -163,8 +167,7 @@ class _Plain:
         if not isinstance(value, str):
             return any(abs(number - value) < 1e-9 for number in numbers)
         name = self.names[value]
-        longer = [other for other in self.names.values() if other != name and _holds(other, name)]
-        return any(_holds(text, name) and not any(_holds(text, other) for other in longer) for text in words)
+        return any(_holds(text, name) and not any(_holds(text, other) for other in self.longer[name]) for text in words)
 
 
 def _same_words(column: str, header: str) -> bool:

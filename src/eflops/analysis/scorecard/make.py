@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import quote
 
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import words
@@ -15,6 +16,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.text import ABSENT, markdown_table, signed
 from eflops.errors import UserError
 from eflops.files import write_text
+from eflops.results.paths import EXPLORER
 
 NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "verdict", "reason"]
 CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
@@ -70,7 +72,7 @@ def markdown(card: Scorecard) -> str:
 def _number(line: Line, labels: dict[str, str]) -> list[str]:
     judgement = line.judgement
     return [
-        line.id,
+        _opened(line.id),
         f"{labels.get(line.column, line.column)}, {line.text or line.row}",
         words.printed(line.paper),
         "; ".join(map(words.ours, judgement.values)) or ABSENT,
@@ -83,4 +85,9 @@ def _number(line: Line, labels: dict[str, str]) -> list[str]:
 def _claim(line: Line) -> list[str]:
     judgement = line.judgement
     values = "; ".join(f"{value.name} {words.ours(value)}" for value in judgement.values)
-    return [line.id, line.text, values or ABSENT, words.verdict(judgement.verdict), judgement.reason]
+    return [_opened(line.id), line.text, values or ABSENT, words.verdict(judgement.verdict), judgement.reason]
+
+
+def _opened(name: str) -> str:
+    """A line's id, as a link to its runs in the explorer that lies beside the scorecard."""
+    return f"[{name}]({EXPLORER}#scorecard?line={quote(name)})"

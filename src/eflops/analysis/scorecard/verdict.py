@@ -7,9 +7,9 @@ from enum import StrEnum
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.student import t_quantile, t_tail
 from eflops.analysis.stats.summary import LEVEL
 
 
@@ -137,7 +137,7 @@ class Comparison:
     @property
     def interval(self) -> tuple[float, float]:
         """The mean's 95 % interval."""
-        half = float(stats.t.ppf((1 + LEVEL) / 2, len(self.values) - 1)) * self.error
+        half = t_quantile((1 + LEVEL) / 2, len(self.values) - 1) * self.error
         return self.mean - half, self.mean + half
 
     @property
@@ -154,7 +154,7 @@ class Comparison:
             return 1.0
         if not self.error:
             return 0.0
-        return float(2 * stats.t.sf(abs(self.mean - bound) / self.error, len(self.values) - 1))
+        return 2 * t_tail(abs(self.mean - bound) / self.error, len(self.values) - 1)
 
     def without(self, unit: object) -> "Comparison":
         """The same with one unit left out."""

@@ -25,8 +25,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
+from eflops.analysis.stats.student import t_quantile
 from eflops.analysis.stats.summary import LEVEL
 
 
@@ -42,7 +42,7 @@ class Further:
     @property
     def half(self) -> float:
         """Half of the width of the interval."""
-        return float(stats.t.ppf((1 + LEVEL) / 2, self.df)) * self.error if self.error else 0.0
+        return t_quantile((1 + LEVEL) / 2, self.df) * self.error if self.error else 0.0
 
     def t(self, other: float) -> float:
         """The further unit's number less ours, in units of the error."""
@@ -161,5 +161,7 @@ def further_share(chosen: np.ndarray, runs: int) -> Share:
     # A beta distribution is narrower than its mean's p (1 - p); at that limit every share is 0 or 1.
     strength = max(p * (1 - p) / variance - 1, 1e-3) if variance else 1e9
     tail = (1 - LEVEL) / 2
+    from scipy import stats  # takes half a second to import
+
     low, high = stats.betabinom.ppf([tail, 1 - tail], runs, p * strength, (1 - p) * strength) / runs
     return Share(float(shares.mean()), float(low), float(high), splits)

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from eflops.analysis.stats.student import t_quantile, t_tail
 from eflops.analysis.stats.summary import FEWEST, LEVEL, with_metric
 from eflops.errors import UserError
 
@@ -124,9 +124,9 @@ def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
     mean = float(difference.mean()) if n else math.nan
     sd = _spread(difference) if n > 1 else math.nan
     error = sd * math.sqrt(1 / n + overlap) if n else math.nan
-    half = float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * error if n >= FEWEST else math.nan
+    half = t_quantile((1 + LEVEL) / 2, n - 1) * error if n >= FEWEST else math.nan
     t = _ratio(mean, error)
-    p = float(2 * stats.t.sf(abs(t), n - 1))
+    p = 2 * t_tail(abs(t), n - 1)
     return {
         "difference": mean,
         "low": mean - half,
@@ -156,6 +156,8 @@ def _signed_rank(difference: np.ndarray) -> dict[str, float]:
         return {"wilcoxon": math.nan, "p_wilcoxon": math.nan}
     if not difference.any():
         return {"wilcoxon": 0.0, "p_wilcoxon": 1.0}
+    from scipy import stats  # takes half a second to import
+
     # Rounded so that ties which differ in the last bit alone are ties on every machine.
     result = stats.wilcoxon(difference.round(12))
     return {"wilcoxon": float(result.statistic), "p_wilcoxon": float(result.pvalue)}

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from eflops.analysis.stats.summary import LEVEL
 
@@ -50,7 +50,7 @@ def nogueira(selected: np.ndarray) -> Stability:
     if runs < 2 or by_chance == 0:
         return Stability(math.nan, math.nan, math.nan)
     value = 1 - runs / (runs - 1) * float((share * (1 - share)).mean()) / by_chance
-    half = float(stats.norm.ppf((1 + LEVEL) / 2)) * _standard_error(selected, share, value, by_chance)
+    half = float(ndtri((1 + LEVEL) / 2)) * _standard_error(selected, share, value, by_chance)
     return Stability(value, value - half, value + half)
 
 

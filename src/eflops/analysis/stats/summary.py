@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
+from eflops.analysis.stats.student import t_quantile
 from eflops.analysis.text import counted
 
 CELL = ["mean", "sd", "n", "diverged"]
@@ -98,7 +98,7 @@ def too_few(units: pd.Series) -> str:
 
 def half_width(sd: float, units: int) -> float:
     """Half of the 95 % interval of a mean over so many units; NaN below three."""
-    return float(stats.t.ppf((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units >= FEWEST else math.nan
+    return float(t_quantile((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units >= FEWEST else math.nan
 
 
 def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from eflops.analysis.paper import METHOD
 from eflops.analysis.stats.summary import half_width
@@ -160,6 +159,8 @@ def _parts(
 def _wilson(count: int, of: int) -> tuple[float, float]:
     if not of:
         return math.nan, math.nan
+    from scipy import stats  # takes half a second to import
+
     interval = stats.binomtest(count, of).proportion_ci(method="wilson")
     return float(interval.low), float(interval.high)
 
