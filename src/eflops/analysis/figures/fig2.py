@@ -3,12 +3,11 @@
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 from matplotlib.ticker import FuncFormatter
 
 from eflops.analysis.drawing.bars import draw_bars, draw_stacks, finish
 from eflops.analysis.drawing.lines import draw_bands
-from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend, style
+from eflops.analysis.figure import Figure, Panel, four_panels, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import federated, with_costs
 from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
@@ -103,20 +102,4 @@ def panel(source: Source, panel: str) -> Figure:
 
 def make(source: Source) -> Figure:
     """The four panels with their letters and one legend."""
-    panels = {name: make_panel(source) for name, make_panel in PANELS.items()}
-    parts = [
-        part.data.assign(panel=name, **({"metric": part.metric} if part.metric else {}))
-        for name, part in panels.items()
-    ]
-    data = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-    runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
-
-    def paint() -> Drawing:
-        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
-        method_legend(drawing, data["method"].unique(), source, columns=6)
-        return drawing
-
-    return Figure(data, runs, paint)
+    return four_panels({name: made(source) for name, made in PANELS.items()}, source, COLUMNS)
