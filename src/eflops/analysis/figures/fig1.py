@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from matplotlib.axes import Axes
 
-from eflops.analysis.drawing.lines import band, draw_bands, draw_points, limits
 from eflops.analysis.figure import Figure, Panel, four_panels
+from eflops.analysis.lines import band, draw_bands, draw_points, limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, SUMMARY, summarise, units_named, with_interval
 
