@@ -204,7 +204,7 @@ def test_settings_that_no_search_would_choose_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
     judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
     first, far = points(made, "The paper's settings")
-    assert first.startswith("1 of the paper's numbers come out only at the nearest settings")
+    assert first.startswith("1 of the paper's numbers comes out only at the nearest settings")
     assert far.startswith(
         "Table 2's column of FedAvg is nearest at a weights' rate of 0.00013, where the search chose 0.036"
     )

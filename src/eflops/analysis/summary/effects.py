@@ -94,7 +94,8 @@ def _nearest(card: Card) -> Iterator[str]:
     if not found:
         return
     agreed = sum(line["verdict"] == Verdict.NEAREST for line in card["lines"])
-    yield f"{agreed} of the paper's numbers come out only at the nearest settings, not at those that the search chose."
+    come = "comes" if agreed == 1 else "come"
+    yield f"{agreed} of the paper's numbers {come} out only at the nearest settings, not at those that a search chose."
     far = [each for each in found if not 1 / FAR < each["nearest"] / each["searched"] < FAR]
     for each in far:
         label = card["labels"].get(each["method"], each["method"])
