@@ -107,6 +107,7 @@ def write_all(measured: Measured, columns: Columns) -> None:
     known = {"lineage": lineage, "fusion": fusion, "phenotype": columns["BT"], "sex": columns["sex"]}
     write_folder(HERE / "all", measured, known)
     write_example(HERE / "all" / "example.csv", measured, lineage)
+    write_hashes(HERE / "all")
 
 
 def write_example(path: Path, measured: Measured, lineage: list[str]) -> None:
@@ -137,9 +138,14 @@ def write_folder(folder: Path, measured: Measured, columns: Columns) -> None:
     )
     write_bytes(folder / "expression.npz", buffer.getvalue())
     write_text(folder / "samples.csv", _csv(["sample", *columns], zip(samples, *columns.values(), strict=True)))
-    made = ("expression.npz", "samples.csv")
-    write_text(folder / "SHA256SUMS", "".join(f"{sha256(folder / name)}  {name}\n" for name in made))
+    write_hashes(folder)
     print(f"{folder.name}: {logarithms.shape[1]} samples, {len(probes)} probes, {len(buffer.getvalue())} bytes")
+
+
+def write_hashes(folder: Path) -> None:
+    """The hash of every data file, those kept by hand too."""
+    files = sorted([*folder.glob("*.npz"), *folder.glob("*.csv")])
+    write_text(folder / "SHA256SUMS", "".join(f"{sha256(path)}  {path.name}\n" for path in files))
 
 
 def _csv(header: Sequence[str], rows: Any) -> str:

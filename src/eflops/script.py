@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import sys
 import traceback
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from eflops.errors import UserError
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
 STOPPED = "eflops: stopped"
+# The last line of a finished job's log. Snakemake's own benchmark looks at a job now and then and misses its end.
+CPU_SECONDS = "eflops: CPU seconds "
 
 
 @contextmanager
@@ -24,7 +27,8 @@ def logged(log: str) -> Iterator[None]:
     try:
         _send_to(Path(log))
         yield
-        sys.stdout.flush()
+        used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+        print(f"{CPU_SECONDS}{sum(each.ru_utime + each.ru_stime for each in used):.2f}", flush=True)
         sys.stderr.flush()
     except (Exception, KeyboardInterrupt) as error:
         _say(_words(error, Path(log).parent), terminal)

@@ -7,18 +7,14 @@ The compiler would choose vectors of 256 bits for nearly every processor, AVX-51
 would have the same wrong order on all of them. So the code for the emulated processors has vectors of 128 bits.
 """
 
-import json
-import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from bits.processes import OWN_PYTHON, hashes, start
+
 pytestmark = pytest.mark.bits
 
-FOLDER = Path(__file__).parent
 EMULATED = ("Haswell", "EPYC-Milan")
 FEATURES = ",".join(
     f"+{name}"
@@ -27,21 +23,6 @@ FEATURES = ",".join(
         "popcnt", "prefer-128-bit", "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3",
     )
 )  # fmt: skip
-
-
-def start(*emulator: str, **environment: str) -> subprocess.Popen[str]:
-    """`tiny_runs.py` in a process of its own."""
-    own = {**os.environ, **environment, "PYTHONPATH": os.pathsep.join([str(FOLDER.parent), *filter(None, sys.path)])}
-    command = [*emulator, sys.executable, str(FOLDER / "tiny_runs.py")]
-    return subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def hashes(process: subprocess.Popen[str]) -> dict[str, str]:
-    """What it prints."""
-    told, errors = process.communicate()
-    assert process.returncode == 0, errors[-3000:]
-    found: dict[str, str] = json.loads(told.splitlines()[-1])
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +49,7 @@ def test_emulated_processors_have_the_same_results(
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
         pytest.skip("qemu-x86_64 is not installed (Debian package qemu-user)")
-    processes = {model: start(emulator, "-cpu", model, **for_haswell) for model in EMULATED}
+    processes = {model: start((emulator, "-cpu", model, *OWN_PYTHON), **for_haswell) for model in EMULATED}
     assert {model: hashes(process) for model, process in processes.items()} == dict.fromkeys(
         EMULATED, own_and_foreign[0]
     )

@@ -1,13 +1,13 @@
 """The demonstration of a real federation: the hosts' own commands on this machine, encrypted and authenticated."""
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from ports import free_ports
 from small_app import in_batch, only_record, write_config
 
 from eflops.cli import main
@@ -29,19 +29,6 @@ def note(event, arguments, root=os.environ["WATCH_ROOT"]):
         os.write(log, f"{place}\\t{path}\\n".encode())
 sys.addaudithook(note)
 """
-
-
-def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on now."""
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            first = int(probe.getsockname()[1])
-        with suppress(OSError):
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-            return first
 
 
 @pytest.fixture(scope="module")

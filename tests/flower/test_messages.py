@@ -30,8 +30,7 @@ def test_a_payload_comes_back_bit_for_bit(size: int, most: int | None, gated: bo
     kept = None if most is None else min(most, size)
     sent = payload(size, kept, gated, implicit and kept is not None)
     back = messages.decode(messages.encode(sent, size), size, sent.support)
-    for name, part in vars(sent).items():
-        other = getattr(back, name)
+    for part, other in zip(sent, back, strict=True):
         assert torch.equal(part, other) if isinstance(part, Tensor) else part == other
 
 

@@ -1,5 +1,7 @@
 """Hospitals with files of their own: the server learns counts, and the run is the batched run on the same rows."""
 
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -7,12 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from flwr.common.config import parse_config_args
 from flwr.supercore.task_identity import TaskIdentity
 from in_process import InProcess
+from ports import free_ports
 
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError
 from eflops.flower.deploy.deal import deal
+from eflops.flower.deploy.demonstration import Demonstration, log_of
+from eflops.flower.deploy.hosts import Hosts
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.server import serve
@@ -48,6 +54,10 @@ def _a_server(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def hospitals(tmp_path: Path) -> Path:
+    return write_hospitals(tmp_path)
+
+
+def write_hospitals(folder: Path) -> Path:
     """Three files with columns in other orders, the second an npz; and the config."""
     draw = np.random.default_rng(5)
     for name, rows in {"first": 7, "test": 6}.items():
@@ -55,11 +65,11 @@ def hospitals(tmp_path: Path) -> Path:
         table.insert(0, "sample", [f"{name}{row}" for row in range(rows)])
         table["class"] = ["ALL", "AML", "ALL"] * 2 + ["AML"] * (rows - 6)
         columns = ["sample", *(GENES if name == "test" else GENES[::-1]), "class"]
-        table[columns].to_csv(tmp_path / f"{name}.csv", index=False)
+        table[columns].to_csv(folder / f"{name}.csv", index=False)
     values = draw.gamma(2.0, 50.0, (4, len(GENES)))
-    np.savez(tmp_path / "second.npz", values=values, genes=np.array(GENES), **{"class": np.array(["AML", "ALL"] * 2)})
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-    return tmp_path
+    np.savez(folder / "second.npz", values=values, genes=np.array(GENES), **{"class": np.array(["AML", "ALL"] * 2)})
+    (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    return folder
 
 
 def node(hospitals: Path, name: str) -> dict[str, Any]:
@@ -116,3 +126,52 @@ def test_a_server_that_makes_a_draw_itself_does_not_mix_it_with_rows_that_nodes_
     grid = InProcess([{"client": client, "data": str(hospitals / name / "data")} for client, name in enumerate("ab")])
     with pytest.raises(UserError, match="these nodes have rows of their own"):
         serve(grid, asked, hospitals)
+
+
+@dataclass(frozen=True)
+class Federated:
+    """A federation of running nodes. refused: the server's log of the run that a node refused; trained: of the next."""
+
+    files: Path
+    folder: Path
+    refused: str
+    trained: str
+
+
+@pytest.fixture(scope="module")
+def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
+    """Two nodes with files of their own, one of which lacks a gene; then it is mended, and the run started again."""
+    files = write_hospitals(tmp_path_factory.mktemp("hospitals"))
+    with np.load(files / "second.npz") as arrays:
+        second = pd.DataFrame(arrays["values"], columns=GENES).assign(**{"class": arrays["class"]})
+    second.insert(0, "sample", range(len(second)))
+    run_config = f"experiment='own' label='class' clients=2 wait=300 data='{files / 'test.csv'}'"
+    asked = plan({**parse_config_args([run_config]), "config": str(files / "config.yaml")}, files)
+    hosts = Hosts(tmp_path_factory.mktemp("hosts"), asked, None, ["127.0.0.1"], free_ports(3))
+    hosts.prepare([files / "config.yaml"])
+    shutil.copyfile(files / "first.csv", hosts.nodes[0] / "rows.csv")
+    second.drop(columns="gene3").to_csv(hosts.nodes[1] / "rows.csv", index=False)
+    run, said = hosts.server / "run.sh", list[str]()
+    with Demonstration(hosts) as demonstration:
+        demonstration.run(said.append)
+        second.to_csv(hosts.nodes[1] / "rows.csv", index=False)
+        demonstration.start(run)
+        demonstration.running[run].wait(600)
+    return Federated(files, hosts.folder, "\n".join(said), log_of(run).read_text())
+
+
+@pytest.mark.flower
+def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_stays_there(
+    federated: Federated,
+) -> None:
+    assert "refused the run (UserError); its own log says why" in federated.refused
+    holders = [path for path in federated.folder.rglob("*") if path.is_file() and b"lacks 1 of" in path.read_bytes()]
+    assert holders == [federated.folder / "node1" / "superexec.log"]
+    (line,) = [line for line in holders[0].read_text().splitlines() if "lacks 1 of" in line]
+    assert line.endswith("rows.csv lacks 1 of the 12 genes needed: gene3.")
+    assert "Traceback" not in holders[0].read_text()
+
+
+@pytest.mark.flower
+def test_running_nodes_train_on_their_own_files_as_the_batched_engine_would(federated: Federated) -> None:
+    assert in_batch(federated.files).result_sha256 in federated.trained

@@ -109,7 +109,8 @@ def test_gene_names_need_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_every_data_file_stands_under_a_hash() -> None:
-    folder = Path(__file__).parents[2] / "resources/golub"
+@pytest.mark.parametrize("name", ["golub", "all", "bladderbatch"])
+def test_every_data_file_stands_under_a_hash(name: str) -> None:
+    folder = Path(__file__).parents[2] / "resources" / name
     listed = dict(reversed(line.split("  ")) for line in (folder / "SHA256SUMS").read_text().splitlines())
-    assert listed == {path.name: sha256(path) for path in folder.glob("*.csv*")}
+    assert listed == {path.name: sha256(path) for kind in ("*.csv*", "*.npz") for path in folder.glob(kind)}

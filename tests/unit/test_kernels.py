@@ -10,15 +10,14 @@ from scipy import stats
 from eflops.config.settings import GatedSettings
 from eflops.training.methods.cut import top
 from eflops.training.methods.eflops import NO_PRIOR
-from eflops.training.methods.gated import Gate, Local, gated_step, open_gates
+from eflops.training.methods.gated import Limits, Local, gated_step, open_gates
 from eflops.training.models.base import Layer
 from eflops.training.numerics import gates, kernels
 from eflops.training.numerics.arithmetic import sum_of_squares, total
 from eflops.training.numerics.noise import address_of, normal, orders, uniform
 
 SIZE, TARGET = 100, 5
-GATE = Gate(*map(np.float32, (gates.ZETA - gates.GAMMA, gates.GAMMA, gates.BETA, math.exp(gates.LOW), 8, TARGET)))
-KL = gates.kl_numbers(torch.float32)
+LIMITS = Limits(np.float32(8), np.float32(TARGET))
 ADDRESS = address_of("gates", (3, 1))
 
 
@@ -31,7 +30,7 @@ def numbers(runs: list[GatedSettings], entropy: np.ndarray) -> np.ndarray:
 def opened(local: Local, seeds: list[int], turn: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
     """The gates and the weights behind them."""
     z, weights = np.empty_like(local.theta), np.empty_like(local.theta)
-    open_gates(local, GATE, ADDRESS, np.array(seeds, np.uint64), turn, z, weights)
+    open_gates(local, ADDRESS, np.array(seeds, np.uint64), turn, z, weights)
     return torch.from_numpy(z), torch.from_numpy(weights)
 
 
@@ -67,7 +66,7 @@ def test_a_step_descends_on_loss_entropy_and_constraint(prior: str) -> None:
     polynomials = [run.temperature * gates.entropy_polynomials(float(c)) for run, c in zip(runs, centres, strict=True)]
     of_mean = np.array(polynomials) * (prior == "mean")
     own_prior = first.numpy() if prior == "init" else NO_PRIOR
-    gated_step(local, slope[None].numpy(), drawn[None].numpy(), numbers(runs, of_mean), own_prior, GATE, KL)
+    gated_step(local, slope[None].numpy(), drawn[None].numpy(), numbers(runs, of_mean), own_prior, LIMITS)
     assert np.allclose(local.theta, theta.double() - 0.1 * slope.double() * z, rtol=0, atol=1e-6)
     assert np.allclose(local.phi, phi.double() - 0.2 * by_phi, rtol=0, atol=1e-5)
     excess = gates.active_probability(phi).sum(1) - TARGET
@@ -79,7 +78,7 @@ def test_the_multiplier_starts_again_at_zero_once_the_constraint_holds() -> None
     phi[1] = -9.0
     local = Local(np.zeros((2, SIZE), np.float32), phi.numpy(), np.ones(2, np.float32))
     nothing = np.zeros((1, 2, SIZE), np.float32)
-    gated_step(local, nothing, nothing, numbers([GatedSettings()] * 2, np.zeros((2, 2, 8))), NO_PRIOR, GATE, KL)
+    gated_step(local, nothing, nothing, numbers([GatedSettings()] * 2, np.zeros((2, 2, 8))), NO_PRIOR, LIMITS)
     assert local.lam[0] > 1
     assert local.lam[1] == 0
 
@@ -89,7 +88,7 @@ def test_a_step_moves_by_the_mean_slope_of_its_samples() -> None:
     local = Local(theta.clone().numpy(), phi.numpy(), np.zeros(2, np.float32))
     z = [opened(local, [1, 2], turn)[0] for turn in range(2)]
     settings = numbers([GatedSettings(rate=0.1, samples=2)] * 2, np.zeros((2, 2, 8)))
-    gated_step(local, torch.stack([slope, other]).numpy(), torch.stack(z).numpy(), settings, NO_PRIOR, GATE, KL)
+    gated_step(local, torch.stack([slope, other]).numpy(), torch.stack(z).numpy(), settings, NO_PRIOR, LIMITS)
     assert np.allclose(local.theta, theta - 0.05 * (slope * z[0] + other * z[1]), rtol=0, atol=1e-6)
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from eflops.results import benchmarks
+
 FULL = "OSError(errno.ENOSPC, 'No space left on device')"
 
 
@@ -45,3 +47,15 @@ def test_the_cause_is_told_on_the_terminal_when_the_log_has_no_room_either() -> 
     assert done.returncode != 0
     assert done.stderr.startswith("eflops: the disk of /dev is full")
     assert "Traceback" not in done.stderr
+
+
+def test_the_cpu_time_of_a_finished_job_is_what_the_process_used_and_not_a_sample(tmp_path: Path) -> None:
+    log, benchmark = tmp_path / "logs/data/one.log", tmp_path / "benchmarks/data/one.tsv"
+    benchmark.parent.mkdir(parents=True)
+    benchmark.write_text("s\tcpu_time\tmax_rss\n9.0\t0.01\t50\n")
+    work = "while time.process_time() < 0.5: pass"
+    script = f"import time\nfrom eflops.script import logged\nwith logged({str(log)!r}):\n    {work}"
+    subprocess.run([sys.executable, "-c", script], check=True)
+    (row,) = benchmarks.read(tmp_path).to_dict("records")
+    assert row["job"] == "data/one"
+    assert 0.5 <= row["cpu_seconds"] < 5

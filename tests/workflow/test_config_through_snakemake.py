@@ -1,6 +1,10 @@
 """What a user types or writes wrongly, seen through Snakemake: a sentence that names the place, and no traceback."""
 
-from workflow.conftest import Study
+import re
+import shlex
+from pathlib import Path
+
+from workflow.conftest import ROOT, Study, lay_out
 
 BRACES = "methods: {eflops: {label: 'E_{0}'}}\nresults: 'results of mine'\n"
 
@@ -43,3 +47,14 @@ def test_a_mapping_on_the_command_line_braces_in_a_label_and_a_space_in_the_resu
 def test_a_misspelt_target_names_the_nearest(study: Study) -> None:
     output = refused(study, "results/tables/suport_recovery.csv")
     assert "suport_recovery.csv: nothing makes this file; did you mean results/tables/support_recovery.csv?" in output
+    assert "did you mean results/data/synthetic/nd0.64-draw0/manifest.json?" in refused(
+        study, "results/data/synthetc/nd0.64-draw0/manifest.json"
+    )
+
+
+def test_the_command_in_the_config_of_fashion_pictures_can_be_pasted(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    (command,) = re.findall(r"^# +snakemake (.*)$", (ROOT / "config/fashion.yaml").read_text(), re.MULTILINE)
+    output = Study(tmp_path / "clone").snakemake("--dry-run", *shlex.split(command))
+    assert "Figure fig2" in output
+    assert "Train eflops on mnist all" in output

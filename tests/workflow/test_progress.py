@@ -1,10 +1,11 @@
 """What a run prints: one line per job, and all that is needed to understand a failure."""
 
 import re
+from pathlib import Path
 
 import pytest
 
-from workflow.conftest import Study
+from workflow.conftest import Study, lay_out
 
 pytestmark = pytest.mark.workflow
 FIGURE = "results/figures/fig1b.svg"
@@ -32,3 +33,16 @@ def test_a_failed_job_shows_the_end_of_its_log(study: Study) -> None:
     ):
         assert part in output
     assert "All 1 jobs done" not in output
+
+
+def test_a_dry_run_of_every_target_of_the_paper_has_no_endless_line(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    targets = ("all", "tables", "figures", "beyond", "search", "smoke", "scorecard")
+    output = Study(tmp_path / "clone").snakemake("--dry-run", *targets)
+    assert output.count("Train ") > 100
+    assert [line[:200] for line in output.splitlines() if len(line) > 500] == []
+
+
+def test_unit_tests_of_a_finished_study_can_be_generated(study: Study) -> None:
+    study.snakemake("--generate-unit-tests")
+    assert (study.folder / ".tests/unit/test_train.py").exists()

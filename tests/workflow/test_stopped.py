@@ -25,6 +25,7 @@ experiments:
   runs: {{dataset: synthetic, ratios: [0.64], methods: [fedavg], seeds: {seeds}}}
 """
 CELL = "results/cells/runs/nd0.64/fedavg.json"
+SEEDS = 200  # so many that a busy machine does not train them all before it is interrupted
 SNAKEMAKE = [sys.executable, "-m", "snakemake", "--cores", "1"]
 
 
@@ -66,7 +67,7 @@ def test_after_a_full_disk_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 def test_after_ctrl_c_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
-    study = tiny(tmp_path / "study", rounds=1500, seeds=3)
+    study = tiny(tmp_path / "study", rounds=1500, seeds=SEEDS)
     environment = {**os.environ, "PYTHONPATH": str(study.folder / "src")}
     running = subprocess.Popen(
         [*SNAKEMAKE, CELL],
@@ -88,10 +89,12 @@ def test_after_ctrl_c_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "Error" not in said
     assert "Traceback" not in said
     kept = len(records(study))
-    assert 0 < kept < 3
+    assert 0 < kept < SEEDS
+    # Of what was left over a few are enough.
+    study.edit("config.yaml", f"seeds: {SEEDS}", f"seeds: {kept + 2}")
     study.snakemake(CELL)
     log = study.folder / "results/logs/train/runs/nd0.64/fedavg.log"
-    assert f"trained {3 - kept} of 3 runs" in log.read_text()
+    assert f"trained 2 of {kept + 2} runs" in log.read_text()
 
 
 def test_deleting_all_output_keeps_downloaded_files(tmp_path: Path) -> None:

@@ -27,8 +27,9 @@ from eflops.config.load import check, in_order_of, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
 from eflops.config.plan import all_plans
-from eflops.config.products import misspelt, product_job, products, shown_methods, target_of
+from eflops.config.products import product_job, products, shown_methods, target_of
 from eflops.config.slices import write_slices
+from eflops.config.targets import misspelt
 from eflops.files import locate
 from eflops.results import paths
 

@@ -104,4 +104,10 @@ def names(kind):
     """The names of all tables or all figures, so that a misspelt one is no file of the workflow."""
     return "|".join(name for name, product in PRODUCTS.items() if product.kind == kind) or "none"
 
-# Snakemake says only that no rule makes a misspelt file; what was typed is known here, and so is the nearest name.
+
+# Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
+# the nearest name. The host of a module may have files of its own there.
+IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")
+for asked in [] if IS_MODULE else sys.argv[1:]:
+    if mistake := misspelt(asked, STUDY, PRODUCTS.values(), SLICES):
+        sys.exit(mistake)

@@ -1,11 +1,6 @@
 # Tables and figures, from gathered records alone.
 
 
-for asked in sys.argv[1:]:
-    if mistake := misspelt(asked, RESULTS, PRODUCTS.values()):
-        sys.exit(mistake)
-
-
 rule table:
     """Make one table as CSV, Markdown, LaTeX and HTML."""
     input:

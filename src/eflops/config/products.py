@@ -5,7 +5,6 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -76,18 +75,6 @@ def target_of(config: Config, product: Product) -> str:
     """The target that makes a product: that of its experiments, of which one apart from `all` decides."""
     apart = [config.experiments[name].target for name in product.experiments]
     return next((target for target in apart if target != "all"), "all")
-
-
-def misspelt(asked: str, results: str, known: Iterable[Product]) -> str:
-    """What is wrong with a file of tables or figures that nothing makes, in a sentence; empty for all other words."""
-    folder, _, _ = asked.rpartition("/")
-    if folder not in (f"{results}/tables", f"{results}/figures"):
-        return ""
-    files = sorted(f"{results}/{path}" for product in known for path in product.files)
-    if asked in files:
-        return ""
-    near = difflib.get_close_matches(asked, files, n=1, cutoff=0.0)
-    return f"{asked}: nothing makes this file{f'; did you mean {near[0]}?' if near else '.'}"
 
 
 def product_job(config: Config, product: Product) -> dict[str, Any]:

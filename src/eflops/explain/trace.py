@@ -27,10 +27,19 @@ METHOD_KEYS = ("method", "reference", "other")
 class Trace:
     """The runs behind a cell (gathered rows, with `value` where a run contributes one number), and how they make it."""
 
+    cell: Cell
     runs: pd.DataFrame
     metric: str
     formula: str
-    recomputed: float | None
+
+    @property
+    def recomputed(self) -> float | None:
+        """A plain statistic computed again from the runs' values; None where the cell is not one."""
+        name = statistic(self.cell.column, self.metric)
+        if not name or "value" not in self.runs or self.runs.empty:
+            return None
+        values = unit_values(self.runs, "value")["value"] if name in OVER_UNITS else self.runs["value"]
+        return float(STATISTICS[name][1](values))
 
 
 def trace(product: Product, made: "Table | Figure", cell: Cell) -> Trace:
@@ -44,21 +53,18 @@ def trace_row(product: Product, made: "Table | Figure", cells: Sequence[Cell]) -
     for cell in cells:
         metric = _metric(made, cell)
         if metric not in found:
-            found[metric] = _matching(made.runs, cell, metric)
-        yield _trace(product, cell, metric, found[metric])
+            found[metric] = _with_values(_matching(made.runs, cell, metric), metric)
+        yield Trace(cell, found[metric], metric, _formula(product, cell, metric, found[metric]))
 
 
-def _trace(product: Product, cell: Cell, metric: str, runs: pd.DataFrame) -> Trace:
+def _with_values(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    return runs.assign(value=runs[metric]) if metric in runs else runs.drop(columns="value", errors="ignore")
+
+
+def _formula(product: Product, cell: Cell, metric: str, runs: pd.DataFrame) -> str:
     if runs.empty:
-        return Trace(
-            runs,
-            metric,
-            f"no run: it is read from {' and '.join([*product.inputs, *product.resources]) or 'no file'}",
-            None,
-        )
-    runs = runs.assign(value=runs[metric]) if metric in runs else runs.drop(columns="value", errors="ignore")
-    words = formula(cell.column, metric or "the metric") or f"{cell.column}, as {product.make} makes it"
-    return Trace(runs, metric, words, _recomputed(cell, metric, runs))
+        return f"no run: it is read from {' and '.join([*product.inputs, *product.resources]) or 'no file'}"
+    return formula(cell.column, metric or "the metric") or f"{cell.column}, as {product.make} makes it"
 
 
 def _metric(made: "Table | Figure", cell: Cell) -> str:
@@ -88,12 +94,3 @@ def _agrees(column: pd.Series, value: Any) -> pd.Series:
         return (column - value).abs() < 1e-9
     equal = column == value
     return equal if equal.any() else column.map(lambda cell: same(cell, str(value)))
-
-
-def _recomputed(cell: Cell, metric: str, runs: pd.DataFrame) -> float | None:
-    """A plain statistic computed again from the runs' values; None where the cell is not one."""
-    name = statistic(cell.column, metric)
-    if not name or "value" not in runs:
-        return None
-    values = unit_values(runs, "value")["value"] if name in OVER_UNITS else runs["value"]
-    return float(STATISTICS[name][1](values))

@@ -24,22 +24,28 @@ class References:
     formulas: list[str] = field(default_factory=list)
     entries: list[list[Any]] = field(default_factory=list)
     _known: dict[Any, int] = field(default_factory=dict)
+    _last: tuple[pd.DataFrame | None, list[Any]] = (None, [])
 
     def add(self, runs: pd.DataFrame, metric: str, formula: str) -> int | None:
         """The place of a reference to these gathered rows; None where there is no run."""
         if runs.empty:
             return None
+        if runs is not self._last[0]:
+            # The cells of a row mostly have the same runs behind them.
+            self._last = runs, self._behind(runs, metric)
+        return self._place(self.entries, [*self._last[1], self._place(self.formulas, formula)])
+
+    def _behind(self, runs: pd.DataFrame, metric: str) -> list[Any]:
+        """The set of these runs, the metric and the values that they contribute."""
         paths = (runs["experiment"] + "/" + runs["record"]).tolist()
         members = [self.places[path] for path in paths]
         told = [rounded(value) for value in runs["value"]] if "value" in runs else None
         own = self._own(members, metric)
-        entry = [
+        return [
             self._place(self.sets, members),
             "" if told is None else metric,
             None if told is None or told == own else self._place(self.values, told),
-            self._place(self.formulas, formula),
         ]
-        return self._place(self.entries, entry)
 
     def as_json(self) -> dict[str, Any]:
         """All of them as JSON values."""

@@ -22,7 +22,7 @@ def answer(
     client: int,
     steps: Steps,
     batch_size: int | None,
-    runs: Sequence[int] = (0,),
+    runs: Sequence[int] | np.ndarray = (0,),
 ) -> Payload:
     """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)

@@ -59,10 +59,6 @@ class Asked:
     seeds: Sequence[int]
     weights: Tensor
 
-    def runs_of(self, client: int) -> np.ndarray:
-        """The runs that ask this client."""
-        return self.weights.numpy()[:, client].nonzero()[0]
-
 
 Connect = Callable[[Task, Federation, Run], Transport]
 

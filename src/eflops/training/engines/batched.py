@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from eflops.data.federation import Federation
@@ -22,17 +23,20 @@ class InProcess:
         self.clients = clients
 
     def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
-        """The answers of all clients that any run asks."""
-        uploads = []
-        for client, data in enumerate(self.clients):
-            runs = asked.runs_of(client)
-            if len(runs) == 0:
-                continue
-            index, rows = torch.from_numpy(runs), runs.tolist()
-            seeds = [asked.seeds[row] for row in rows]
-            received = download if len(rows) == len(asked.seeds) else download.rows(index)
-            payload = answer(phase.method, received, data, seeds, round_, client, phase.steps, phase.batch_size, rows)
-            uploads.append(Upload(index, asked.weights[index, client], payload))
+        """The answers of all clients that any run asks; what is sent to them is copied once for all."""
+        weights = asked.weights.numpy().T
+        clients, runs = weights.nonzero()
+        counts = np.bincount(clients)
+        named = counts.nonzero()[0]
+        sizes = counts[named].tolist()
+        rows, seeds = torch.from_numpy(runs), np.array(asked.seeds, np.uint64)
+        shares = torch.from_numpy(weights[clients, runs]).split_with_sizes(sizes)
+        uploads, method, steps, size = [], phase.method, phase.steps, phase.batch_size
+        asking = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.dealt(rows, sizes), strict=True)
+        for client, own, share, received in asking:
+            data, index = self.clients[client], own.numpy()
+            payload = answer(method, received, data, seeds[index], round_, client, steps, size, index)
+            uploads.append(Upload(own, share, payload))
         return uploads
 
 

@@ -1,16 +1,16 @@
 """What a method is: four parts, on tensors with a leading axis of runs. Nothing else in the code asks which one runs.
 
 `start`      the server's state before the first round
-`update`     what a client makes of the message it gets
+`update`     what a client makes of the message it gets, which is its own to change
 `aggregate`  how the server adds the answers up
 `effective`  the parameters that the state would be judged by
 and `download`, the message that the server sends. A method may also have `watched`: numbers [runs] of its state, by
 name, that the curves of its runs show.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -52,8 +52,7 @@ class Task:
         return first.zero_() if zeros else first
 
 
-@dataclass(frozen=True)
-class Payload:
+class Payload(NamedTuple):
     """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
 
     values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
@@ -71,18 +70,15 @@ class Payload:
         """How many of `size` weights a run's message carries, the same for all runs."""
         return size if self.support is None else int(np.count_nonzero(self.support[0].numpy()))
 
-    def rows(self, index: Tensor) -> "Payload":
-        """The payload of some of the runs."""
-
-        def some(part: Tensor | None) -> Tensor | None:
-            return None if part is None else part.index_select(0, index)
-
-        support, gates, tail, multiplier = map(some, (self.support, self.gates, self.tail, self.multiplier))
-        return Payload(self.values.index_select(0, index), support, gates, tail, multiplier, self.implicit)
+    def dealt(self, index: Tensor, sizes: list[int]) -> Iterator["Payload"]:
+        """Copies of the rows `index`, the first `sizes[0]` of them in one payload, the next `sizes[1]` in another."""
+        whole = self.values, self.support, self.gates, self.tail, self.multiplier
+        absent = (None,) * len(sizes)
+        parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
+        return (Payload._make((*own, self.implicit)) for own in zip(*parts, strict=True))
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(NamedTuple):
     """What a client works with in one round: its data, the runs' seeds and settings, and where it stands."""
 
     data: Rows
@@ -93,8 +89,7 @@ class Work:
     client: int
 
 
-@dataclass(frozen=True)
-class Upload:
+class Upload(NamedTuple):
     """A client's answer: which runs it is for, their aggregation weights [len(runs)], and the message."""
 
     runs: Tensor
@@ -132,8 +127,8 @@ def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: 
     total = torch.zeros_like(like)
     rows = total.view(len(total), -1).numpy()
     for upload in uploads:
-        values = part(upload.payload)
-        add_weighted(rows, upload.runs.numpy(), upload.weights.numpy(), values.reshape(len(values), -1).numpy())
+        runs = upload.runs.numpy()
+        add_weighted(rows, runs, upload.weights.numpy(), part(upload.payload).numpy().reshape(len(runs), -1))
     return total
 
 

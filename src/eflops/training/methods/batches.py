@@ -1,6 +1,6 @@
 """Which rows each run takes in each local step of a round."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -9,8 +9,7 @@ from torch import Tensor
 from eflops.training.numerics.compiled import compiled
 
 
-@dataclass(frozen=True)
-class Batches:
+class Batches(NamedTuple):
     """Passes over a client's rows, each in an order of its own.
 
     orders: [passes, runs, rows]; size: rows per step, or 0 where each step takes all of them and there are no orders.

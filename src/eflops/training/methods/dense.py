@@ -31,7 +31,7 @@ class Weights:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows."""
-        theta = received.values.clone()
+        theta = received.values
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_top = self.server_cuts and (work.settings.sparse_upload or self.step_cuts)
         return Payload(*self._cut(theta, work.round)) if sends_top else Payload(theta)

@@ -6,7 +6,7 @@ import numpy as np
 from torch import Tensor
 
 from eflops.training.methods.base import Work
-from eflops.training.methods.batches import rows_of_step
+from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut
 from eflops.training.models.gradients import gradient
 from eflops.training.numerics.arithmetic import ZERO
@@ -24,11 +24,11 @@ def descend(
 
     keep: weights that each step leaves standing, None for all. only: the mask [runs, size] of weights that move.
     """
-    settings, batches = work.settings, work.batches
+    settings = work.settings
     _descend(
         work.data.arrays,
         theta.numpy(),
-        (batches.orders, batches.size, batches.steps),
+        work.batches,
         (settings.numbers(rate), settings.numbers("clip")),
         NO_SUPPORT if only is None else only.numpy(),
         0 if keep is None else keep,
@@ -39,10 +39,10 @@ def descend(
 
 @compiled
 def _descend(
-    rows: Any, theta: np.ndarray, batches: tuple, numbers: tuple, only: np.ndarray, keep: int, bounds: np.ndarray,
+    rows: Any, theta: np.ndarray, batches: Batches, numbers: tuple, only: np.ndarray, keep: int, bounds: np.ndarray,
     least: np.ndarray,
 ) -> None:  # fmt: skip
-    (orders, size, steps), (rates, limits) = batches, numbers
+    (steps, orders, size), (rates, limits) = batches, numbers
     slopes, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
     for step in range(steps):
         gradient(rows, theta, rows_of_step(orders, size, step), slopes)

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 
 from eflops.config.settings import GatedSettings
-from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
+from eflops.training.methods.base import Payload, State, Task, Upload, Work
 from eflops.training.methods.cut import Cut, CutSchedule
-from eflops.training.methods.gated import Constants, Gate, gated_update
+from eflops.training.methods.gated import Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
 from eflops.training.numerics import gates
-from eflops.training.numerics.kernels import e_to, ln
+from eflops.training.numerics.kernels import ln
 from eflops.training.numerics.noise import address_of, normal
 from eflops.training.numerics.selection import keep_marked
 
@@ -33,13 +33,8 @@ class Method:
         self.task, self.settings = task, task.settings
         self.schedule = CutSchedule(task.settings, task.size, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
-        shape = gates.ZETA - gates.GAMMA, gates.GAMMA, gates.BETA, e_to(gates.LOW)
-        self.constants = Constants(
-            Gate(*map(np.float32, (*shape, task.settings.phi_limit, task.target))),
-            gates.recovery_numbers(task.settings.gate_recovery, torch.float32),
-            gates.mean_numbers(torch.float32),
-            gates.kl_numbers(torch.float32),
-        )
+        self.steady = all(decay == 1 for decay in task.settings.values("temperature_decay"))
+        self.limits = Limits(np.float32(task.settings.phi_limit), np.float32(task.target))
 
     def start(self, seeds: Sequence[int]) -> State:
         """The first weights, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
@@ -56,8 +51,8 @@ class Method:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
-        theta, z, lam = (_present(part).clone() for part in (received.values, received.gates, received.multiplier))
-        settings, batches = work.settings, work.batches
+        theta, z, lam = received.values, _present(received.gates), _present(received.multiplier)
+        settings = work.settings
         own_prior = settings.prior == "init"
         gated_update(
             work.data.arrays,
@@ -66,18 +61,22 @@ class Method:
             lam.numpy(),
             self._numbers(settings, work.round),
             self._first_phi(work.seeds, settings, self.task.size).numpy() if own_prior else NO_PRIOR,
-            self.constants,
-            (batches.orders, batches.size, batches.steps),
-            (address_of("gates", (work.round, work.client)), np.array(work.seeds, np.uint64)),
+            self.limits,
+            settings.gate_recovery == "exact",
+            work.batches,
+            (address_of("gates", (work.round, work.client)), np.asarray(work.seeds, np.uint64)),
             settings.samples,
         )
         return self._message(theta, z, lam, work.round, settings.sparse_upload)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
-        z = average(uploads, lambda payload: _present(payload.gates), state["gates"])
-        theta = average(uploads, lambda payload: payload.values * _present(payload.gates), state["theta"])
-        lam = average(uploads, lambda payload: _present(payload.multiplier), state["multiplier"])
+        theta, z, lam = (torch.zeros_like(state[name]) for name in ("theta", "gates", "multiplier"))
+        sums = theta.numpy(), z.numpy(), lam.numpy()
+        for upload in uploads:
+            sent = upload.payload
+            answer = upload.runs, upload.weights, sent.values, _present(sent.gates), _present(sent.multiplier)
+            add_answer(sums, *(part.numpy() for part in answer))
         excess = gates.expected_active(self._recover(z)) - self.task.target
         lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
         sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)
@@ -139,8 +138,7 @@ class Method:
             rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.size
             return [*rates, clip, temperature, *entropy.flat]
 
-        steady = all(decay == 1 for decay in settings.values("temperature_decay"))
-        return settings.array(("gated", None if steady else round_), of_run)
+        return settings.array(("gated", None if self.steady else round_), of_run)
 
 
 def _centre(run: GatedSettings) -> float:

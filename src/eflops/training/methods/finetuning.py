@@ -22,9 +22,8 @@ class SupportFinetuning:
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows, the gradient cut to the support."""
-        theta = received.values.clone()
-        descend(theta, work, "finetune_rate", self._cut, only=received.support)
-        return Payload(theta, received.support, implicit=True)
+        descend(received.values, work, "finetune_rate", self._cut, only=received.support)
+        return Payload(received.values, received.support, implicit=True)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """The weighted average of the clients' weights."""

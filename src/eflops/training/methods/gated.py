@@ -8,17 +8,27 @@ Messages carry mean gates, so phi is recovered from them at the start and averag
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
-from eflops.training.methods.batches import rows_of_step
+from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.models.gradients import gradient
+from eflops.training.numerics import gates as hard_concrete
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, total
 from eflops.training.numerics.compiled import compiled
-from eflops.training.numerics.kernels import add, clip_rows, exponentials, kl_slopes, mean_gates, recover_phi
+from eflops.training.numerics.kernels import add, clip_rows, e_to, exponentials, kl_slopes, mean_gates, recover_phi
 from eflops.training.numerics.noise import fill_uniform
 
 # Half a step of the noise's type keeps the logistic quantile finite at u = 0.
 LEAST_NOISE = np.float32(2.0**-24)
 
+# A gate's shape, and the numbers of the mean gate, of the KL's slope and of phi's recovery by either rule. They are
+# part of the compiled code: handing them over takes longer than a step of one run.
+SPAN, START, BETA, E_LOW = map(
+    np.float32,
+    (hard_concrete.ZETA - hard_concrete.GAMMA, hard_concrete.GAMMA, hard_concrete.BETA, e_to(hard_concrete.LOW)),
+)
+MEAN, KL = hard_concrete.mean_numbers(torch.float32), hard_concrete.kl_numbers(torch.float32)
+EXACT, PAPER = (hard_concrete.recovery_numbers(rule, torch.float32) for rule in ("exact", "paper"))
 
 # Columns of the runs' numbers: rates of theta, phi and lam, the clip, T, and T times `gates.entropy_polynomials`.
 RATE, GATE_RATE, MULTIPLIER_RATE, CLIP, TEMPERATURE, ENTROPY = range(6)
@@ -34,78 +44,67 @@ class Local(NamedTuple):
     lam: np.ndarray
 
 
-class Gate(NamedTuple):
-    """A gate's shape: zeta - gamma, gamma, beta and e^LOW; the limit of |phi|; how many gates may be open."""
+class Limits(NamedTuple):
+    """The limit of |phi|, and how many gates may be open."""
 
-    span: np.float32
-    start: np.float32
-    beta: np.float32
-    low: np.float32
-    limit: np.float32
-    target: np.float32
-
-
-class Constants(NamedTuple):
-    """Of the gates: their shape, and the numbers of phi's recovery, of the mean gate and of the KL's slope."""
-
-    gate: Gate
-    recovery: tuple
-    mean: tuple
-    kl: tuple
+    phi: np.float32
+    open: np.float32
 
 
 @compiled
 def gated_update(
     rows: Any, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
-    constants: Constants, batches: tuple, noise: tuple, samples: int,
+    limits: Limits, exact: bool, batches: Batches, noise: tuple, samples: int,
 ) -> None:  # fmt: skip
     """All local steps of a round on theta and the mean gates, both [runs, size], and lam [runs], in place.
 
     numbers [runs, COLUMNS]. prior [runs, size]: each gate's own phi_init, where the entropy's slope is not a
-    polynomial, else empty. noise: the address of its numbers and the runs' seeds.
+    polynomial, else empty. exact: the rule by which phi is recovered. noise: the address of its numbers and the runs'
+    seeds.
     """
-    (orders, size, steps), (address, seeds) = batches, noise
+    (steps, orders, size), (address, seeds) = batches, noise
     phi, weights = np.empty_like(theta), np.empty_like(theta)
     drawn, slopes = np.empty((samples, *theta.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
-    recover_phi(gates, constants.recovery, constants.gate.limit, phi)
+    recover_phi(gates, EXACT if exact else PAPER, limits.phi, phi)
     local = Local(theta, phi, lam)
     for step in range(steps):
         chosen = rows_of_step(orders, size, step)
         for sample in range(samples):
-            open_gates(local, constants.gate, address, seeds, step * samples + sample, drawn[sample], weights)
+            open_gates(local, address, seeds, step * samples + sample, drawn[sample], weights)
             gradient(rows, weights, chosen, slopes[sample])
             clip_rows(slopes[sample], numbers[:, CLIP])
-        gated_step(local, slopes, drawn, numbers, prior, constants.gate, constants.kl)
-    mean_gates(phi, constants.mean, gates)
+        gated_step(local, slopes, drawn, numbers, prior, limits)
+    mean_gates(phi, MEAN, gates)
 
 
 @compiled
 def open_gates(
-    local: Local, gate: Gate, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
+    local: Local, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
 ) -> None:
     """z as `gates.sample` has it, and theta z, both [runs, size]."""
     noise = np.empty(weights.shape[1], np.float32)
     for run in range(len(weights)):
         fill_uniform(address, seeds[run], turn, noise)
-        _draw(local.phi[run], noise, gate.span, gate.start, -ONE / gate.beta, gates[run])
+        _draw(local.phi[run], noise, gates[run])
         for index in range(noise.size):
             weights[run, index] = local.theta[run, index] * gates[run, index]
 
 
 @compiled
-def _draw(
-    phi: np.ndarray, uniform: np.ndarray, span: np.float32, start: np.float32, narrow: np.float32, gates: np.ndarray
-) -> None:
-    """Gates with logistic noise, ln(u / (1 - u)); flat."""
+def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
+    """Gates with logistic noise, ln(u / (1 - u)); flat. One loop would need more registers than there are."""
+    narrow = -ONE / BETA
     for index in range(phi.size):
         u = min(max(uniform[index], LEAST_NOISE), ONE - LEAST_NOISE)
-        s = ONE / (ONE + exponential((phi[index] + logarithm(u / (ONE - u))) * narrow))
-        gates[index] = min(max(fma(s, span, start), ZERO), ONE)
+        gates[index] = logarithm(u / (ONE - u))
+    for index in range(phi.size):
+        s = ONE / (ONE + exponential((phi[index] + gates[index]) * narrow))
+        gates[index] = min(max(fma(s, SPAN, START), ZERO), ONE)
 
 
 @compiled
 def gated_step(
-    local: Local, slopes: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, gate: Gate, kl: tuple
+    local: Local, slopes: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, limits: Limits
 ) -> None:
     """One step, by the mean of the loss's slopes at each draw of the gates, both [samples, runs, size].
 
@@ -118,27 +117,26 @@ def gated_step(
         theta, phi, own = local.theta[run], local.phi[run], numbers[run]
         by_theta[:] = by_phi[:] = ZERO
         for sample in range(len(slopes)):
-            _add_slopes(slopes[sample, run], gates[sample, run], theta, gate, share, by_theta, by_phi)
+            _add_slopes(slopes[sample, run], gates[sample, run], theta, share, by_theta, by_phi)
         if prior.size:
-            kl_slopes(phi, prior[run], kl, entropy)
+            kl_slopes(phi, prior[run], KL, entropy)
             add(by_phi, entropy, own[TEMPERATURE])
         exponentials(phi, active)
-        _descend_gates(phi, by_phi, own[GATE_RATE], local.lam[run], own[ENTROPY:], gate, active)
+        _descend_gates(phi, by_phi, own[GATE_RATE], local.lam[run], own[ENTROPY:], limits.phi, active)
         add(theta, by_theta, -own[RATE])
-        excess = total(active) - gate.target
+        excess = total(active) - limits.open
         local.lam[run] = fma(own[MULTIPLIER_RATE], excess, local.lam[run]) if excess > ZERO else ZERO
 
 
 @compiled
 def _add_slopes(
-    slope: np.ndarray, gates: np.ndarray, theta: np.ndarray, gate: Gate, share: np.float32, by_theta: np.ndarray,
-    by_phi: np.ndarray,
-) -> None:  # fmt: skip
+    slope: np.ndarray, gates: np.ndarray, theta: np.ndarray, share: np.float32, by_theta: np.ndarray, by_phi: np.ndarray
+) -> None:
     """by_theta += slope z, and by_phi += slope theta dz/dphi, as `gates.sample_with_slope` has it, but had from z."""
-    inverse, steepness, start = ONE / gate.span, gate.span / gate.beta, gate.start
+    inverse, steepness = ONE / SPAN, SPAN / BETA
     for index in range(slope.size):
         z, own = gates[index], slope[index] * share
-        s = (z - start) * inverse
+        s = (z - START) * inverse
         z_slope = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
         by_theta[index] = fma(own, z, by_theta[index])
         by_phi[index] = fma(own * theta[index], z_slope, by_phi[index])
@@ -146,18 +144,17 @@ def _add_slopes(
 
 @compiled
 def _descend_gates(
-    phi: np.ndarray, by_phi: np.ndarray, rate: np.float32, multiplier: np.float32, entropy: np.ndarray, gate: Gate,
-    odds: np.ndarray,
+    phi: np.ndarray, by_phi: np.ndarray, rate: np.float32, multiplier: np.float32, entropy: np.ndarray,
+    limit: np.float32, odds: np.ndarray,
 ) -> None:  # fmt: skip
     """One step of phi by loss, constraint and entropy; `odds`, which comes as e^phi, leaves as P(z != 0)."""
     a7, a6, a5, a4, a3, a2, a1, a0 = entropy[:TERMS]
     b7, b6, b5, b4, b3, b2, b1, b0 = entropy[TERMS:]
-    low, limit = gate.low, gate.limit
     for index in range(phi.size):
         ratio = odds[index]
-        share = ratio / ((ratio + low) * (ratio + ONE))
+        share = ratio / ((ratio + E_LOW) * (ratio + ONE))
         active = share * (ratio + ONE)
-        q = share * (ratio + low)
+        q = share * (ratio + E_LOW)
         v = q + q - ONE
         a = fma(fma(fma(fma(fma(fma(fma(a7, v, a6), v, a5), v, a4), v, a3), v, a2), v, a1), v, a0)
         b = fma(fma(fma(fma(fma(fma(fma(b7, v, b6), v, b5), v, b4), v, b3), v, b2), v, b1), v, b0)
@@ -165,3 +162,18 @@ def _descend_gates(
         slope = fma(fma(-q, q, q), fma(phi[index], a, b), slope)
         phi[index] = min(max(fma(-rate, slope, phi[index]), -limit), limit)
         odds[index] = active
+
+
+@compiled
+def add_answer(
+    sums: tuple, runs: np.ndarray, weights: np.ndarray, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray
+) -> None:
+    """A client's answer for some runs, times their weights [len(runs)], to the sums of theta~ z, z and lam."""
+    weighted_theta, weighted_gates, weighted_lam = sums
+    for row in range(len(runs)):
+        run, weight = runs[row], weights[row]
+        own = weighted_theta[run]
+        for index in range(own.size):
+            own[index] = fma(weight, theta[row, index] * gates[row, index], own[index])
+        add(weighted_gates[run], gates[row], weight)
+        weighted_lam[run] = fma(weight, lam[row], weighted_lam[run])

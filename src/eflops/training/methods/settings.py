@@ -20,17 +20,19 @@ class RunSettings:
 
     def __init__(self, runs: Sequence[TrainingSettings], block: "RunSettings | None" = None, rows: Any = None) -> None:
         self.runs = tuple(runs)
-        self._alike = all(run is self.runs[0] for run in self.runs)
-        self._block, self._rows = block or self, rows
+        self._block, self._rows = block, rows
+        self._alike: bool = block._alike if block else all(run is self.runs[0] for run in self.runs)
         self._arrays: dict[Hashable, np.ndarray] = {}
+        self._fewer: dict[int, RunSettings] = {}
 
     def __getattr__(self, name: str) -> Any:
-        if self._alike:
-            return getattr(self.runs[0], name)
+        """Asked for once: the value is kept as an attribute, because every client of every round asks again."""
         values = self.values(name)
         if name not in PER_RUN and any(value != values[0] for value in values):
             raise ValueError(f"runs of one batch must agree on {name}, and these have {values}")
-        return column(values)
+        value = column(values)
+        setattr(self, name, value)
+        return value
 
     def values(self, name: str) -> list[Any]:
         """The setting of each run."""
@@ -43,21 +45,27 @@ class RunSettings:
         return [function(run) for run in self.runs]
 
     def array(self, name: Hashable, function: Callable[[Any], Any], kind: type = np.float32) -> np.ndarray:
-        """`function` of each run's settings as an array [runs, ...]; the block keeps it under this name."""
-        kept = self._block._arrays
-        if name not in kept:
-            kept[name] = np.array(self._block.each(function), kind)
-        return kept[name] if self._rows is None else kept[name][self._rows]
+        """`function` of each run's settings as an array [runs, ...], which is kept under this name."""
+        if name not in self._arrays:
+            block = self._block
+            array = block.array(name, function, kind)[self._rows] if block else np.array(self.each(function), kind)
+            self._arrays[name] = array
+        return self._arrays[name]
 
     def numbers(self, name: str) -> np.ndarray:
         """A setting of each run, [runs] of the tensors' type; what is null has no limit."""
         return self.array(name, lambda run: np.inf if getattr(run, name) is None else getattr(run, name))
 
-    def of(self, rows: Sequence[int]) -> "RunSettings":
-        """The settings of some of a block's runs."""
-        if len(rows) == len(self.runs):
+    def of(self, rows: Sequence[int] | np.ndarray) -> "RunSettings":
+        """The settings of some of a block's runs; where all runs are alike, any are as good as the first."""
+        count = len(rows)
+        if count == len(self.runs):
             return self
-        return RunSettings([self.runs[row] for row in rows], self._block, np.array(rows))
+        if not self._alike:
+            return RunSettings([self.runs[row] for row in rows], self, np.asarray(rows))
+        if count not in self._fewer:
+            self._fewer[count] = RunSettings(self.runs[:count], self, slice(count))
+        return self._fewer[count]
 
 
 def column(values: Sequence[Any]) -> Any:

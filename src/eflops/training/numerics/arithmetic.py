@@ -12,8 +12,10 @@ from typing import Any
 import numba
 import numpy as np
 from llvmlite import ir
+from numba import types
 from numba.extending import intrinsic, overload
 
+from eflops.training.numerics import vectors
 from eflops.training.numerics.compiled import OPTIONS, compiled
 
 PARTS = 16
@@ -119,6 +121,36 @@ def _logarithm(x: Any) -> Any:
     return {numba.float32: single, numba.float64: double}.get(x)
 
 
+def _into_parts(squared: bool) -> Any:
+    """An intrinsic: parts [PARTS] += values [count, PARTS], or their squares, row by row, in registers.
+
+    As a loop in Python it would read and write the parts in memory at every turn.
+    """
+
+    @intrinsic
+    def add_up(typing: Any, values: Any, count: Any, parts: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+            kinds, (_, count, _) = signature.args, arguments
+            place, sums = (vectors.address(context, builder, kinds[index], arguments[index]) for index in (0, 2))
+            vector = ir.VectorType(context.get_value_type(kinds[0].dtype), PARTS)
+
+            def body(k: Any, before: list) -> list:
+                at = builder.gep(place, [builder.mul(k, vectors.WHOLE(PARTS))])
+                own = vectors.load(builder, at, vector)
+                return [vectors.fma(builder, own, own, *before) if squared else builder.fadd(*before, own)]
+
+            (after,) = vectors.loop(builder, count, [vectors.load(builder, sums, vector)], body)
+            vectors.store(builder, after, sums)
+            return context.get_dummy_value()
+
+        return (types.void(values, types.int64, parts), codegen) if values.layout == "C" else None
+
+    return add_up
+
+
+_add_values, _add_squares = _into_parts(False), _into_parts(True)
+
+
 @compiled
 def added_up(parts: np.ndarray) -> Any:
     """The sum of PARTS numbers: halves are added to each other until one number is left."""
@@ -135,9 +167,7 @@ def total(values: np.ndarray) -> Any:
     """The sum of float32 numbers [n], or of float64."""
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS
-    for start in range(0, whole, PARTS):
-        for part in range(PARTS):
-            parts[part] += values[start + part]
+    _add_values(values, whole // PARTS, parts)
     for index in range(whole, values.size):
         parts[index - whole] += values[index]
     return added_up(parts)
@@ -148,9 +178,7 @@ def sum_of_squares(values: np.ndarray) -> Any:
     """The sum of the squares of float32 numbers [n]."""
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS
-    for start in range(0, whole, PARTS):
-        for part in range(PARTS):
-            parts[part] = fma(values[start + part], values[start + part], parts[part])
+    _add_squares(values, whole // PARTS, parts)
     for index in range(whole, values.size):
         parts[index - whole] = fma(values[index], values[index], parts[index - whole])
     return added_up(parts)

@@ -39,17 +39,19 @@ def _mixed(number: np.uint64) -> np.uint64:
 def fill_uniform(address: np.uint64, seed: np.uint64, turn: int, row: np.ndarray) -> None:
     """The row number `turn` of a run's numbers: multiples of 2^-24 in [0, 1).
 
-    One mix of 64 bits makes two numbers: one of the first half of a row, one of the second.
+    One mix of 64 bits makes two numbers: one of the first half of a row, one of the second. The halves are arrays of
+    their own, because the compiler makes no vector instructions of a loop that writes twice into one.
     """
     width = row.size
     half = (width + 1) // 2
     start = _mixed(address ^ _mixed(seed + GOLDEN)) + np.uint64(turn * half) * GOLDEN
-    for index in range(width // 2):
+    first, second = row[:half], row[half:]
+    for index in range(second.size):
         bits = _mixed(start + np.uint64(index) * GOLDEN)
-        row[index] = np.float32(np.int32(bits >> S40)) * STEP
-        row[half + index] = np.float32(np.int32((bits >> S8) & LOWEST)) * STEP
+        first[index] = np.float32(np.int32(bits >> S40)) * STEP
+        second[index] = np.float32(np.int32((bits >> S8) & LOWEST)) * STEP
     if width % 2:
-        row[half - 1] = np.float32(np.int32(_mixed(start + np.uint64(half - 1) * GOLDEN) >> S40)) * STEP
+        first[half - 1] = np.float32(np.int32(_mixed(start + np.uint64(half - 1) * GOLDEN) >> S40)) * STEP
 
 
 @compiled
@@ -110,14 +112,14 @@ def address_of(purpose: str, address: Sequence[int]) -> np.uint64:
 def uniform(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> Tensor:
     """Numbers in [0, 1) as [count, runs, width]; a run's part depends on its seed, purpose and address alone."""
     numbers = torch.empty(count, len(seeds), width)
-    _fill_uniforms(address_of(purpose, address), np.array(seeds, np.uint64), numbers.numpy())
+    _fill_uniforms(address_of(purpose, address), np.asarray(seeds, np.uint64), numbers.numpy())
     return numbers
 
 
 def orders(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> np.ndarray:
     """Random orders of 0 .. width - 1 as [count, runs, width], addressed as `uniform` is."""
     places = np.empty((count, len(seeds), width), np.int64)
-    _fill_orders(address_of(purpose, address), np.array(seeds, np.uint64), places)
+    _fill_orders(address_of(purpose, address), np.asarray(seeds, np.uint64), places)
     return places
 
 

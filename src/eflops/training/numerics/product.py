@@ -18,15 +18,16 @@ from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.tiles import dot, tile
 from eflops.training.numerics.vectors import WIDTH
 
-# Rows of a tile; the rest of the rows goes through tiles of fewer rows and more panels, so that as many chains are on
-# their way at once.
+# Rows of a tile; the rest of the rows is one tile of fewer rows and, where these are few, of more panels, so that as
+# many chains are on their way at once.
 ROWS = 6
 # Numbers of a chain that are added before the next tile: their part of a panel stays in the second-level cache.
 DEPTH = 1024
 
 ALL = np.empty(0, np.int64)
 
-_six, _two_by_two, _two, _one_by_four, _one = tile(ROWS, 1), tile(2, 2), tile(2, 1), tile(1, 4), tile(1, 1)
+_six, _five, _four, _three, _two, _one = (tile(rows, 1) for rows in range(ROWS, 0, -1))
+_three_by_two, _two_by_two, _one_by_four = tile(3, 2), tile(2, 2), tile(1, 4)
 _chosen_by_four, _chosen_by_one = tile(1, 4, chosen=True), tile(1, 1, chosen=True)
 _dots, _dot = dot(4), dot(1)
 
@@ -75,32 +76,42 @@ def _panels(a: np.ndarray, first: int, depth: int, panels: np.ndarray, start: in
     rows, out_row = out.shape
     a_row, a_step = a.strides[0] // 4, a.strides[1] // 4
     size = panels.shape[1] * WIDTH
-    sixes, pairs = rows // ROWS * ROWS, rows // 2 * 2
+    sixes = rows // ROWS * ROWS
     for panel in range(count):
         b_at = (start + panel) * size + first * WIDTH
         for row in range(0, sixes, ROWS):
             at = row * a_row + first * a_step
             _six(a, at, a_row, a_step, panels, b_at, size, out, row * out_row + panel * WIDTH, out_row, depth, ALL)
-    for row in range(sixes, pairs, 2):
-        at, panel = row * a_row + first * a_step, 0
-        while panel < count:
-            b_at, out_at = (start + panel) * size + first * WIDTH, row * out_row + panel * WIDTH
-            if panel + 2 <= count:
-                _two_by_two(a, at, a_row, a_step, panels, b_at, size, out, out_at, out_row, depth, ALL)
-                panel += 2
-            else:
-                _two(a, at, a_row, a_step, panels, b_at, size, out, out_at, out_row, depth, ALL)
-                panel += 1
-    for row in range(max(sixes, pairs), rows):
-        at, panel = row * a_row + first * a_step, 0
-        while panel < count:
-            b_at, out_at = (start + panel) * size + first * WIDTH, row * out_row + panel * WIDTH
-            if panel + 4 <= count:
-                _one_by_four(a, at, a_row, a_step, panels, b_at, size, out, out_at, out_row, depth, ALL)
-                panel += 4
-            else:
-                _one(a, at, a_row, a_step, panels, b_at, size, out, out_at, out_row, depth, ALL)
-                panel += 1
+    at, panel = sixes * a_row + first * a_step, 0
+    while rows > sixes and panel < count:
+        b_at, out_at = (start + panel) * size + first * WIDTH, sixes * out_row + panel * WIDTH
+        tile = (a, at, a_row, a_step, panels, b_at, size, out, out_at, out_row, depth, ALL)
+        panel += _rest(rows - sixes, count - panel, tile)
+
+
+@compiled
+def _rest(rows: int, count: int, tile: tuple) -> int:
+    """One tile of fewer than ROWS rows and of some of `count` panels; of how many."""
+    if rows == 1 and count >= 4:
+        _one_by_four(*tile)
+        return 4
+    if rows == 2 and count >= 2:
+        _two_by_two(*tile)
+        return 2
+    if rows == 3 and count >= 2:
+        _three_by_two(*tile)
+        return 2
+    if rows == 1:
+        _one(*tile)
+    elif rows == 2:
+        _two(*tile)
+    elif rows == 3:
+        _three(*tile)
+    elif rows == 4:
+        _four(*tile)
+    else:
+        _five(*tile)
+    return 1
 
 
 @compiled
