@@ -157,7 +157,9 @@ def test_runs_are_the_units_of_a_single_draw() -> None:
     assert (cell["mean"], cell["sd"], cell["units"]) == pytest.approx((0.5, np.std([0.2, 0.4, 0.9], ddof=1), 3))
 
 
-def test_an_ablation_is_paired_by_draw_and_two_draws_have_no_interval(table: Callable[[str], Table], source: Source) -> None:
+def test_an_ablation_is_paired_by_draw_and_two_draws_have_no_interval(
+    table: Callable[[str], Table], source: Source
+) -> None:
     rows = table("ablation_steps").data
     row = rows[(rows["metric"] == "r2") & (rows["set_local_steps"] == 3)].iloc[0]
     runs = source.runs("ablation_steps").set_index(["set_local_steps", "draw"])["r2"]
