@@ -106,10 +106,10 @@ def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) ->
     ]
 
 
-def test_a_claim_that_does_not_hold_is_told_with_the_likely_reason(made: Source) -> None:
+def test_a_claim_that_does_not_hold_is_told_with_what_we_think_is_the_reason(made: Source) -> None:
     judged(made, claim("differs", {"because": "it is so", "failing": 1, "of": 2}))
     assert points(made, "Does not hold") == [
-        "It wins? No: its lead is +0.2 (+0.1 to +0.3), over 6 draws. Likely because it is so."
+        "It wins? No: its lead is +0.2 (+0.1 to +0.3), over 6 draws. We think this is because it is so."
     ]
     judged(made, claim("differs", reason="It loses.", grounds=[]))
     assert points(made, "Does not hold") == ["It wins? It loses."]
@@ -168,7 +168,7 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> 
     judged(made, claim("differs", {"because": "it is so"}, name="claim/target-density", ours=values))
     first, synthetic, leukaemia = points(made, "The constraint")
     assert first.startswith("The target density is not reached everywhere; up to 2 times the target counts as reached")
-    assert first.endswith("Likely because it is so.")
+    assert first.endswith("We think this is because it is so.")
     assert synthetic.endswith(
         "synthetic data, times the target: 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at N/d 2.00."
     )
@@ -200,11 +200,11 @@ def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
     assert "The highest gain is +0.035 (+0.025 to +0.045), at T = 0.1, gate rate 1.5 and N/d 0.64." in alone
 
 
-def test_settings_that_no_search_would_choose_are_named(made: Source) -> None:
+def test_settings_far_from_the_searched_ones_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
     judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
     first, far = points(made, "The paper's settings")
-    assert first.startswith("1 of the paper's numbers come out only at the nearest settings")
+    assert first.startswith("1 of the paper's numbers comes out only at the nearest settings")
     assert far.startswith(
         "Table 2's column of FedAvg is nearest at a weights' rate of 0.00013, where the search chose 0.036"
     )

@@ -10,8 +10,8 @@ import seaborn
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.drawing.lines import CROSS
 from eflops.analysis.figure import Figure, Panel, canvas, letter
+from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
 from eflops.analysis.stats.entropy import GATE_RATE, METRICS, TEMPERATURE, entropy_grid, is_clear
 from eflops.analysis.stats.paired import compare

@@ -1,7 +1,7 @@
 """A figure in four forms, byte-identical when made again: SVG, PDF, PNG, and the plotted numbers as CSV."""
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -117,6 +117,23 @@ class Panel:
             return drawing
 
         return Figure(self.data, self.runs, paint, self.metric)
+
+
+def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[str], metric: str = "") -> Figure:
+    """Four panels with their letters and one legend; columns: of the plotted numbers, panel by panel."""
+    named = {name: {"panel": name} | ({"metric": part.metric} if part.metric else {}) for name, part in panels.items()}
+    data = pd.concat([part.data.assign(**named[name]) for name, part in panels.items()], ignore_index=True)
+    runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
+
+    def paint() -> matplotlib.figure.Figure:
+        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
+        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(place)
+            letter(place, name)
+        method_legend(drawing, data["method"].unique(), source, columns=6)
+        return drawing
+
+    return Figure(data.reindex(columns=columns), runs, paint, metric)
 
 
 def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:

@@ -159,7 +159,8 @@ def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> d
     else:
         known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
     trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
-    return {(method, variant): _rms(differences(method, trial, paper)) for (method, variant), trial in trials}
+    squares = {key: np.square(differences(key[0], trial, paper)) for key, trial in trials}
+    return {key: float(np.sqrt(np.mean(each))) for key, each in squares.items()}
 
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
@@ -174,7 +175,3 @@ def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
     shares = gene_shares(selected_of(trial, len(names)), names)
     probes = {str(gene): list(group) for gene, group in shares.groupby("gene", sort=False)["frequency"]}
     return [share_of(gene, probes, paper.gene_aliases) - share.value for gene, share in paper.genes[method].items()]
-
-
-def _rms(differences: list[float]) -> float:
-    return float(np.sqrt(np.mean(np.square(differences))))

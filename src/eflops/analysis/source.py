@@ -142,6 +142,10 @@ class Source:
         """What a method is called in print; one that the config does not have, by its own name."""
         return self.labels.get(method, method)
 
+    def labels_with(self, fits: pd.DataFrame) -> dict[str, str]:
+        """What methods are called in print, and behind them the references of these fits."""
+        return self.labels | dict(zip(fits["reference"], fits["label"], strict=True))
+
     def from_reference(self, names: Iterable[str]) -> list[str]:
         """Methods in the config's order, but the paper's method in front, with which the others are compared."""
         return sorted(self.order(names), key=lambda name: name != METHOD)

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 from matplotlib.lines import Line2D
 
-from eflops.analysis.drawing.lines import limits
 from eflops.analysis.figure import Figure, canvas, letter, log_scale, method_legend, say, style
+from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import federated, with_costs
 from eflops.analysis.stats.paired import compare

@@ -64,7 +64,7 @@ def diff(before: Path, after: Path) -> Difference:
     conclusions: list[Change] = []
     compared = 0
     for name in both:
-        old, new = _aligned(_read(before / name), _read(after / name))
+        old, new = _aligned(pd.read_csv(before / name), pd.read_csv(after / name))
         presence += _row_changes(name, old, new)
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
@@ -88,10 +88,6 @@ def spread_of(row: pd.Series, column: str) -> float:
 
 def _csv_files(folder: Path) -> list[Path]:
     return [path for kind in ("tables", "figures") for path in (folder / kind).glob("*.csv")]
-
-
-def _read(path: Path) -> pd.DataFrame:
-    return pd.read_csv(path)
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

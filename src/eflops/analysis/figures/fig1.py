@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.drawing.lines import band, draw_bands, draw_points, limits
-from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend
+from eflops.analysis.figure import Figure, Panel, four_panels
+from eflops.analysis.lines import band, draw_bands, draw_points, limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, SUMMARY, summarise, units_named, with_interval
 
 METRIC = "r2"
 RATIO = 0.64
 KEYS = ["panel", "method", "ratio", "phase", "round", "set_rate", "set_gate_rate"]
+COLUMNS = [*KEYS, *SUMMARY, *INTERVAL]
 SYMBOLS = {"set_rate": r"\eta_\theta", "set_gate_rate": r"\eta_\phi"}
 
 
@@ -78,19 +77,4 @@ def panel(source: Source, panel: str) -> Figure:
 
 def make(source: Source) -> Figure:
     """The four panels with their letters and one legend."""
-    panels = {name: make_panel(source) for name, make_panel in PANELS.items()}
-    data, runs = (pd.concat(parts, ignore_index=True) for parts in zip(*_parts(panels), strict=True))
-
-    def paint() -> Drawing:
-        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
-        method_legend(drawing, data["method"].unique(), source, columns=6)
-        return drawing
-
-    return Figure(data[[*KEYS, *SUMMARY, *INTERVAL]], runs, paint, METRIC)
-
-
-def _parts(panels: dict[str, Panel]) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
-    return [(part.data.assign(panel=name), part.runs.assign(panel=name)) for name, part in panels.items()]
+    return four_panels({name: made(source) for name, made in PANELS.items()}, source, COLUMNS, METRIC)

@@ -1,18 +1,22 @@
 """Figure 2: accuracy, communication and operations on MNIST."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
+from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter
 
-from eflops.analysis.drawing.bars import draw_bars, draw_stacks, finish
-from eflops.analysis.drawing.lines import draw_bands
-from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend, style
+from eflops.analysis.figure import Figure, Panel, four_panels, style
+from eflops.analysis.lines import draw_bands
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import federated, with_costs
 from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
 
+# How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
+# No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.
+LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "xx"))
 COLUMNS = ["panel", "method", "metric", "phase", "round", *OVER_UNITS.values()]
 COMPRESSION = {
     "compression_round": "a round after the cut, as sent",
@@ -43,7 +47,7 @@ def compression(source: Source) -> Panel:
 
     def draw(axes: Axes) -> None:
         axes.set_yscale("log")
-        draw_bars(axes, _drawn(data), COMPRESSION, source, bottom=1.0)
+        _draw_bars(axes, _drawn(data), COMPRESSION, source, bottom=1.0)
         axes.axhline(1, color="0.4", linewidth=0.8)
         axes.set(ylabel="compression, times dense", title="bytes of dense messages / bytes")
         axes.set_ylim(top=axes.get_ylim()[1] * 4)
@@ -57,7 +61,7 @@ def sent(source: Source) -> Panel:
     data = summarise_units(runs, list(BYTES), ["method"])
 
     def draw(axes: Axes) -> None:
-        draw_stacks(axes, data, BYTES, source)
+        _draw_stacks(axes, data, BYTES, source)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda sent, _: f"{sent / 1e6:g}"))
         # The key stands above all bars.
         axes.set(ylabel="megabytes, both ways", title="bytes of one run", ylim=(0, 1.2 * axes.get_ylim()[1]))
@@ -80,7 +84,7 @@ def operations(source: Source) -> Panel:
             axes.plot(spots, removed, marker, color=colour, markersize=2.5, alpha=0.6, linewidth=0)
             mean, sd = data.set_index("method").loc[method, ["mean", "spread"]]
             axes.errorbar(place + 0.2, mean, sd, color=colour, marker=marker, markersize=4.5, capsize=2.5)
-        finish(axes, methods, [], source)
+        _name_bars(axes, methods, [], source)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g}%"))
         axes.set(ylabel="operations removed", title="draws, and their mean ± sd")
 
@@ -103,20 +107,48 @@ def panel(source: Source, panel: str) -> Figure:
 
 def make(source: Source) -> Figure:
     """The four panels with their letters and one legend."""
-    panels = {name: make_panel(source) for name, make_panel in PANELS.items()}
-    parts = [
-        part.data.assign(panel=name, **({"metric": part.metric} if part.metric else {}))
-        for name, part in panels.items()
-    ]
-    data = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
-    runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
+    return four_panels({name: made(source) for name, made in PANELS.items()}, source, COLUMNS)
 
-    def paint() -> Drawing:
-        drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
-        method_legend(drawing, data["method"].unique(), source, columns=6)
-        return drawing
 
-    return Figure(data, runs, paint)
+def _draw_bars(axes: Axes, data: pd.DataFrame, parts: Mapping[str, str], source: Source, bottom: float = 0.0) -> None:
+    """A group of bars per method, one for each of `parts` (metric to its words), with standard deviations.
+
+    data: one row per method and metric, with mean and sd.
+    """
+    methods = source.order(data["method"])
+    width = 0.8 / len(parts)
+    for index, metric in enumerate(parts):
+        rows = data[data["metric"] == metric].set_index("method").loc[methods]
+        for place, method in enumerate(methods):
+            x = place + (index - (len(parts) - 1) / 2) * width
+            mean, sd = rows.loc[method, ["mean", "sd"]]
+            _bar(axes, x, mean - bottom, bottom, 0.92 * width, method, index)
+            if sd > 0:
+                axes.errorbar(x, mean, sd, color="0.2", linewidth=0.8, capsize=1.5)
+    _name_bars(axes, methods, list(parts.values()), source)
+
+
+def _draw_stacks(axes: Axes, data: pd.DataFrame, parts: Mapping[str, str], source: Source) -> None:
+    """One bar per method, of the means of all `parts` on top of each other."""
+    methods = source.order(data["method"])
+    means = data.pivot(index="method", columns="metric", values="mean")
+    for place, method in enumerate(methods):
+        below = 0.0
+        for index, metric in enumerate(parts):
+            _bar(axes, place, means.loc[method, metric], below, 0.7, method, index)
+            below += means.loc[method, metric]
+    _name_bars(axes, methods, list(parts.values()), source)
+
+
+def _name_bars(axes: Axes, methods: Sequence[str], parts: Sequence[str], source: Source) -> None:
+    """Name the methods below the bars, and the parts in a legend where there are several."""
+    axes.set_xticks(range(len(methods)), [source.labels[method].replace(" ", "\n", 1) for method in methods])
+    axes.tick_params(axis="x", length=0, labelsize=6.5)
+    if len(parts) > 1:
+        looks = [Patch(facecolor="0.3", alpha=LOOKS[i][0], hatch=LOOKS[i][1], edgecolor="w") for i in range(len(parts))]
+        axes.legend(looks, parts, loc="upper right")
+
+
+def _bar(axes: Axes, x: float, height: float, bottom: float, width: float, method: str, look: int) -> None:
+    alpha, hatch = LOOKS[look]
+    axes.bar(x, height, width, bottom, color=style(method)[0], alpha=alpha, hatch=hatch, edgecolor="w", linewidth=0.3)

@@ -6,8 +6,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.drawing.lines import band, draw_bands
 from eflops.analysis.figure import Figure, canvas, log_scale, method_legend, say
+from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import units_named
 

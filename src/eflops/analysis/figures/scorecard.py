@@ -43,8 +43,8 @@ def make(source: Source) -> Figure:
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
             columns = list(dict.fromkeys(part["column"]))
             _grid(place, part, list(dict.fromkeys(part["row"])), columns)
-            labels = [_wrapped(card["labels"].get(name, name).removeprefix("E-FLoPS - ")) for name in columns]
-            place.set_xticks(range(len(columns)), labels, rotation=90)
+            labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
+            place.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], rotation=90)
             place.set(title=title, ylabel=label)
         shown = [section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes]
         rest = data[~data["section"].isin(shown)].assign(column="")
@@ -68,10 +68,6 @@ def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0, labelsize=7)
     axes.spines[:].set_visible(False)
-
-
-def _wrapped(label: str) -> str:
-    return label.replace(" ", "\n", 1)
 
 
 def _legend(data: pd.DataFrame) -> list[Patch]:

@@ -101,8 +101,3 @@ def by_unit(runs: pd.DataFrame, metric: str) -> np.ndarray:
     """A metric of one method's runs as an array [draws, seeds], NaN where a run diverged."""
     finished = runs[metric].where(runs["status"] == "finished")
     return runs.assign(**{metric: finished}).pivot(index="draw", columns="seed", values=metric).to_numpy(float)
-
-
-def diverged(runs: pd.DataFrame) -> int:
-    """How many of the runs diverged."""
-    return int((runs["status"] == "diverged").sum())

@@ -10,7 +10,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD, PAIR, Printed, t_sd
 from eflops.analysis.scorecard.evidence import Evidence, Missing, by_unit
@@ -63,7 +62,7 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Our
     """The paper's t against the interval for one further split."""
     runs = evidence.runs(experiment, [METHOD, BASELINE], "accuracy", seeds=2)
     seeds = _seeds(evidence)
-    ours, theirs = (by_unit(_of(runs, method), "accuracy") for method in (METHOD, BASELINE))
+    ours, theirs = (by_unit(runs[runs["method"] == method], "accuracy") for method in (METHOD, BASELINE))
     spread, df = within(ours - theirs)
     if not spread:
         raise Missing(f"The seeds of {experiment} do not differ, so that t is not defined.")
@@ -81,7 +80,3 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Our
 
 def _seeds(evidence: Evidence) -> int:
     return evidence.paper.sizes["golub"].runs or 2
-
-
-def _of(runs: pd.DataFrame, method: str) -> pd.DataFrame:
-    return runs[runs["method"] == method]

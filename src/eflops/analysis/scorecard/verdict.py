@@ -83,7 +83,7 @@ class Ground:
     """Why a claim got its verdict, for the summary.
 
     figure: the least clear of `of` comparisons in words, with its interval; failing: how many of them do not hold;
-    because: the likely reason where it fails, in words that follow "because"; against: the algorithm that the
+    because: what we think is the reason where it fails, in words that follow "because"; against: the algorithm that the
     baseline's name is taken for.
     """
 
@@ -112,7 +112,7 @@ class Comparison:
 
     values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
     than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
-    told: the comparison in a sentence, with braces for its figure; because: the likely reason where it fails.
+    told: the comparison in a sentence, with braces for its figure; because: what we think is the reason where it fails.
     """
 
     name: str

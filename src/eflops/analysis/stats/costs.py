@@ -11,7 +11,7 @@ def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
 
     The formula's share is taken of the formula's own dense message, which has neither head nor checksum.
     """
-    dense = runs["parameters"].map(_dense_message)
+    dense = runs["parameters"].map(lambda size: wire.encoded_size(size, size, dense=True))
     by_formula = runs["parameters"].map(lambda size: wire.paper_bytes("dense", size, size))
     training, finetuning = (runs[f"down_{phase}"] + runs[f"up_{phase}"] for phase in ("training", "finetuning"))
     messages = runs["messages_training"] + runs["messages_finetuning"]
@@ -30,7 +30,3 @@ def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
 def federated(runs: pd.DataFrame, source: Source) -> pd.DataFrame:
     """The runs of methods that communicate: those that train on pooled data send nothing."""
     return runs[~runs["method"].isin(source.pooled)]
-
-
-def _dense_message(size: int) -> int:
-    return wire.encoded_size(size, size, dense=True)

@@ -29,6 +29,11 @@ def selected_of(supports: pd.DataFrame, features: int) -> pd.DataFrame:
     return supports.drop(columns=["support", "weights"], errors="ignore").assign(selected=selected)
 
 
+def fitted_features(fits: pd.DataFrame) -> list[list[int]]:
+    """The features of each reference fit."""
+    return [[int(feature) for feature in str(text).split()] for text in fits["features"]]
+
+
 def selections(selected: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
     """One row per run and name that any run of its method selects; `value` is 1 where the run itself does, else 0.
 

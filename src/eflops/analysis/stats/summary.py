@@ -62,10 +62,13 @@ def summarise(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFram
     runs, keys = with_metric(runs, metric), list(by)
     units = unit_values(runs, metric, keys).groupby(keys, as_index=False, sort=True)[metric]
     cells = units.agg(mean="mean", sd="std", units="count")
-    counts = runs.groupby(keys, as_index=False, sort=True).agg(
-        n=("status", "size"), diverged=("status", lambda status: int((status == "diverged").sum()))
-    )
-    return cells.merge(counts, on=keys)[[*keys, *SUMMARY]]
+    return cells.merge(_counts(runs, keys), on=keys)[[*keys, *SUMMARY]]
+
+
+def _counts(runs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """One row per group of `by`: how many runs it has, and how many of them diverged."""
+    lost = ("status", lambda status: int((status == "diverged").sum()))
+    return runs.groupby(list(by), as_index=False, sort=True).agg(n=("status", "size"), diverged=lost)
 
 
 def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
@@ -112,10 +115,7 @@ def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
         sd_within=("variance", lambda variances: np.sqrt(variances.mean())),
         draws=("mean", "size"),
     )
-    counts = runs.groupby(by, as_index=False).agg(
-        n=("status", "size"), diverged=("status", lambda status: int((status == "diverged").sum()))
-    )
-    return cells.merge(counts, on=by)
+    return cells.merge(_counts(runs, by), on=by)
 
 
 def seeds_and_draws(runs: pd.DataFrame, noun: str = "data draw") -> str:

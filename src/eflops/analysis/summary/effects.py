@@ -22,7 +22,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.summary.verdicts import Card
 from eflops.analysis.text import signed
 
-# A nearest setting this many times the searched one, or a fraction of it, is one that no search would choose.
+# A nearest setting this many times the searched one, or such a fraction of it, is told.
 FAR = 10
 # A mean of Kendall's tau from which the order of methods holds.
 HOLDS = 0.5
@@ -89,18 +89,19 @@ def settings(card: Card, source: Source) -> Iterator[str]:
 
 
 def _nearest(card: Card) -> Iterator[str]:
-    """Columns that come out only at settings which no search would choose."""
+    """Columns that come out only at settings far from the searched ones."""
     found = card["facts"]["nearest"]
     if not found:
         return
     agreed = sum(line["verdict"] == Verdict.NEAREST for line in card["lines"])
-    yield f"{agreed} of the paper's numbers come out only at the nearest settings, not at those that the search chose."
+    come = "comes" if agreed == 1 else "come"
+    yield f"{agreed} of the paper's numbers {come} out only at the nearest settings, not at those that a search chose."
     far = [each for each in found if not 1 / FAR < each["nearest"] / each["searched"] < FAR]
     for each in far:
         label = card["labels"].get(each["method"], each["method"])
         yield (
             f"{each['table']}'s column of {label} is nearest at a weights' rate of {each['nearest']:.2g}, where the "
-            f"search chose {each['searched']:.2g}: a rate that no search by accuracy or R2 would take."
+            f"search chose {each['searched']:.2g}: more than {FAR} times apart."
         )
     if not far:
         yield f"No column needs a weights' rate more than {FAR} times off the searched one."

@@ -58,7 +58,7 @@ def holds(card: Card, _: Source) -> Iterator[str]:
 
 
 def does_not_hold(card: Card, _: Source) -> Iterator[str]:
-    """The claims that differ and the likely reason; of each kind of number, those that differ and the furthest."""
+    """The claims that differ with our reason; of each kind of number, those that differ and the furthest."""
     for line in _claims(card, Verdict.DIFFERS):
         yield f"{line['short']}? {_decided(line, 'No: ', always=True)}"
     for section in SECTIONS:
@@ -118,7 +118,7 @@ def _claims(card: Card, verdict: Verdict) -> list[Line]:
 
 
 def _decided(line: Line, among: str, always: bool = False) -> str:
-    """What decides a claim, and the likely reason where it fails; of two algorithms with one verdict, the first's.
+    """What decides a claim, and our reason where it fails; of two algorithms with one verdict, the first's.
 
     among: what is said in front where there are several comparisons, or always.
     """
@@ -132,7 +132,7 @@ def _decided(line: Line, among: str, always: bool = False) -> str:
 
 def _likely(line: Line) -> str:
     because = line["grounds"][0]["because"] if line["grounds"] else ""
-    return f" Likely because {because}." if because else ""
+    return f" We think this is because {because}." if because else ""
 
 
 def _cause(line: Line) -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.source import Source
-from eflops.analysis.stats.genes import gene_shares, selected_features, selections
+from eflops.analysis.stats.genes import fitted_features, gene_shares, selected_features, selections
 from eflops.analysis.stats.stability import mean_jaccard, nogueira, selection
 from eflops.analysis.stats.summary import CELL, best, seeds_and_draws, summarise_all
 from eflops.analysis.table import Table
@@ -34,12 +34,14 @@ def gene_frequency(source: Source, splits: str, seeds: str = "") -> Table:
     selected = selected_features(source, splits, len(names))
     picked = selections(selected, names["probe"])
     shares = gene_shares(selected, names).merge(_over_splits(picked), on=["method", "probe"], how="left")
-    note = f"Share of runs that keep any weight of the probe: mean ± standard deviation over {_over(selected)}"
+    over = seeds_and_draws(selected, "split")
+    note = f"Share of runs that keep any weight of the probe: mean ± standard deviation over {over}"
     if seeds:
         one_split = selected_features(source, seeds, len(names))
-        shares = shares.merge(_beside(gene_shares(one_split, names)), on=["method", "probe"], how="left")
+        beside = gene_shares(one_split, names).rename(columns={"frequency": "one_split"})
+        shares = shares.merge(beside[["method", "probe", "one_split"]], on=["method", "probe"], how="left")
         shares = shares.fillna({"one_split": 0.0})
-        note += f"; behind the stroke the share over {_over(one_split)}"
+        note += f"; behind the stroke the share over {seeds_and_draws(one_split, 'split')}"
     methods = source.order(selected["method"])
     columns = {source.labels[method]: _places(shares[shares["method"] == method]) for method in methods}
     return Table(
@@ -51,19 +53,10 @@ def gene_frequency(source: Source, splits: str, seeds: str = "") -> Table:
     )
 
 
-def _over(runs: pd.DataFrame) -> str:
-    return seeds_and_draws(runs, "split")
-
-
 def _over_splits(picked: pd.DataFrame) -> pd.DataFrame:
     """How much a probe's share differs from split to split."""
     by_split = picked.groupby(["method", "probe", "draw"], as_index=False)["value"].mean()
     return by_split.groupby(["method", "probe"], as_index=False)["value"].agg(sd_splits="std", splits="count")
-
-
-def _beside(shares: pd.DataFrame) -> pd.DataFrame:
-    """The shares of one split, to stand beside those over splits."""
-    return shares.rename(columns={"frequency": "one_split"})[["method", "probe", "one_split"]]
 
 
 def _places(shares: pd.DataFrame) -> list[str]:
@@ -90,7 +83,7 @@ def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str])
     fits = references.rename(columns={"reference": "method"}).assign(status="finished")
     both = [summarise_all(frame, list(METRICS), ["experiment", "method"]) for frame in (runs, fits)]
     cells = pd.concat(both, ignore_index=True)
-    labels = source.labels | dict(zip(references["reference"], references["label"], strict=True))
+    labels = source.labels_with(references)
     rows = [row for name in over for row in _accuracies(cells[cells["experiment"] == name], over[name], labels, source)]
     note = (
         "Mean ± standard deviation: over run seeds of one split, or over splits, each the mean of its seeds; n runs in "
@@ -146,10 +139,10 @@ def stability(source: Source, over: Mapping[str, str], referenced: str) -> Table
     rows = [row for name in over for row in _rows(sets[sets["experiment"] == name], source, features)]
     references = source.references(referenced)
     for name, fits in references.groupby("reference", sort=False):
-        kept = [[int(feature) for feature in text.split()] for text in fits["features"]]
-        rows.append({"experiment": referenced, "method": name, "diverged": 0, **measures(kept, features)})
+        row = measures(fitted_features(fits), features)
+        rows.append({"experiment": referenced, "method": name, "diverged": 0, **row})
     cells = pd.DataFrame(rows)
-    labels = source.labels | dict(zip(references["reference"], references["label"], strict=True))
+    labels = source.labels_with(references)
     note = (
         "Of the sets of genes that a method's runs select: their mean size, the mean Jaccard index of all pairs, and "
         "Nogueira's index with its 95 % interval (1: always the same genes; 0: as by chance). Over splits these are "

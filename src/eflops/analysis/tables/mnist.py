@@ -11,7 +11,7 @@ from eflops.analysis.stats.summary import best, summarise_units, too_few, units_
 from eflops.analysis.table import Table
 from eflops.analysis.tables.comparisons import compared, comparison_table
 from eflops.analysis.text import bold, interval, share
-from eflops.training.models.network import Stage, cnn_stages
+from eflops.training.models.network import cnn_stages
 from eflops.training.models.operations import count
 
 METRICS = [
@@ -114,7 +114,10 @@ def layers(source: Source) -> Table:
     totals = cells.groupby(["metric", "method"])["mean"].sum()
     full, _ = count(STAGES, np.ones(STAGES[-1].stop, bool))
     units = sum(stage.units for stage in STAGES)
-    rows = [{"layer": stage.name, "dense": _dense(stage, full[stage.name])} for stage in STAGES]
+    rows = [
+        {"layer": stage.name, "dense": f"{stage.stop - stage.start} / {full[stage.name]} / {stage.units} units"}
+        for stage in STAGES
+    ]
     rows.append({"layer": "all", "dense": f"{STAGES[-1].stop} / {sum(full.values())} / {units} units"})
     for method in source.order(runs["method"]):
         for row, stage in zip(rows, STAGES, strict=False):
@@ -125,10 +128,6 @@ def layers(source: Source) -> Table:
         "units. A dead unit has no kept weight in or out; it is removed with all it feeds."
     )
     return Table(cells, pd.DataFrame(rows), note, runs)
-
-
-def _dense(stage: Stage, operations: int) -> str:
-    return f"{stage.stop - stage.start} / {operations} / {stage.units} units"
 
 
 def by_layer(runs: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ import pandas as pd
 
 from eflops.analysis.paper import METHOD
 from eflops.analysis.source import Source
-from eflops.analysis.stats.genes import directions, gene_shares, selected_features, selections
+from eflops.analysis.stats.genes import directions, fitted_features, gene_shares, selected_features, selections
 from eflops.analysis.stats.summary import seeds_and_draws
 from eflops.analysis.table import Table
 from eflops.analysis.text import shortened
@@ -20,7 +20,7 @@ def make(source: Source) -> Table:
     (experiment,) = source.experiments
     genes = source.genes(experiment)
     shares = pd.concat([_runs(source, experiment, genes), _references(source, experiment, genes)], ignore_index=True)
-    labels = source.labels | dict(source.references(experiment)[["reference", "label"]].drop_duplicates().to_numpy())
+    labels = source.labels_with(source.references(experiment))
     methods = [method for method in labels if method in set(shares["method"])]
     first = METHOD if METHOD in methods else methods[0]
     note = (
@@ -41,8 +41,7 @@ def _runs(source: Source, experiment: str, genes: pd.DataFrame) -> pd.DataFrame:
 
 def _references(source: Source, experiment: str, genes: pd.DataFrame) -> pd.DataFrame:
     fits = source.references(experiment)
-    chosen = [[int(feature) for feature in str(text).split()] for text in fits["features"]]
-    selected = fits[["reference"]].rename(columns={"reference": "method"}).assign(selected=chosen)
+    selected = fits[["reference"]].rename(columns={"reference": "method"}).assign(selected=fitted_features(fits))
     return _shares(selected, genes).assign(direction="", agreement=float("nan"))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.stats.genes import selected_features
+from eflops.analysis.stats.genes import fitted_features, selected_features
 from eflops.analysis.stats.stability import stability_over
 from eflops.analysis.table import Table
 from eflops.analysis.text import share
@@ -36,10 +36,9 @@ def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str
         finished = own[own["status"] == "finished"]
         rows.append({"method": method, "diverged": len(own) - len(finished), **stability_over(finished, features)})
     for name, fit in fits.groupby("reference", sort=False):
-        sets = [[int(feature) for feature in str(text).split()] for text in fit["features"]]
-        rows.append({"method": name, "diverged": 0, **stability_over(fit.assign(seed=0, selected=sets), features)})
-    labels = source.labels | dict(zip(fits["reference"], fits["label"], strict=True))
-    return pd.DataFrame(rows).assign(experiment=experiment), labels
+        chosen = fit.assign(seed=0, selected=fitted_features(fit))
+        rows.append({"method": name, "diverged": 0, **stability_over(chosen, features)})
+    return pd.DataFrame(rows).assign(experiment=experiment), source.labels_with(fits)
 
 
 def _shown(row: pd.Series, labels: Mapping[str, str]) -> dict[str, str]:

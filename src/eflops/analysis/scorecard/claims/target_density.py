@@ -15,6 +15,7 @@ from eflops.analysis.scorecard.verdict import Comparison, Judgement
 EXPERIMENTS = ("support_recovery", "golub_splits", "mnist")
 SHORT = "E-FLoPS ends training at the target density"
 MOST, MOST_SHARE = 2.0, 0.01
+# Not tested: no run has a rate of its own for an N/d.
 SHARED = "one rate of the multiplier serves every N/d"
 
 

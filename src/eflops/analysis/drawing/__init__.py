@@ -1,1 +1,0 @@
-"""What several figures draw alike."""
