@@ -1,6 +1,7 @@
 # The checked config and the few helpers that several stages use. Loads no torch.
 import json
 import os
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,10 @@ if not (ROOT / "src/eflops").is_dir():
 OWN = list(dict.fromkeys(map(str, (Path.cwd(), Path(workflow.basedir), ROOT))))
 sys.path.extend(OWN)
 os.environ.update(EFLOPS_OWN=os.pathsep.join(OWN))
+
+# Snakemake puts the path of its Python into shell commands as it is, which ends at the first space of a clone's folder.
+if Path(sys.executable).exists():
+    sys.executable = shlex.quote(sys.executable)
 
 from eflops.code import code_hash, data_module, file_hash
 from eflops.config.load import check, in_order_of, read_yaml
