@@ -37,11 +37,11 @@ rule best:
 """
 
 
-def snakemake(folder: Path, *arguments: str) -> str:
+def snakemake(folder: Path, *arguments: str, python: str = sys.executable) -> str:
     """Run snakemake in a folder that is not the workflow's; what it printed."""
     environment = {**os.environ, "PYTHONPATH": "given"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    command = [python, "-m", "snakemake", "--cores", "2", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout + done.stderr
@@ -59,8 +59,12 @@ def test_a_folder_of_ones_own_with_an_awkward_name_gives_the_same_bytes(finished
     folder.mkdir()
     (folder / "config.yaml").write_text(PART.replace("results: results", f"results: '{AWKWARD}'"))
     made = folder / AWKWARD / "tables/support_recovery.csv"
-    workflow = finished.folder / "Snakefile"
-    snakemake(tmp_path, "--snakefile", str(workflow), "--directory", str(folder), str(made.relative_to(folder)))
+    # A clone's environment lies in the clone, so its Python has the awkward name in its path as well.
+    environment = folder / "environment"
+    environment.symlink_to(sys.prefix)
+    target = str(made.relative_to(folder))
+    where = ("--snakefile", str(finished.folder / "Snakefile"), "--directory", str(folder))
+    snakemake(tmp_path, *where, target, python=str(environment / "bin/python"))
     assert is_part_of(made, finished)
 
 
