@@ -68,7 +68,7 @@ def test_data_that_cannot_be_made_again_are_refused(
     true = draws.build
     monkeypatch.setattr(draws, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw))
     assert main(["verify", str(published / TABLE), *ADDRESS]) == 2
-    assert "it is not the data that the run was trained on" in capsys.readouterr().err
+    assert "made again it is not the data that was trained on" in capsys.readouterr().err
 
 
 def test_a_run_that_diverged_before_and_not_now_is_different(small_results: Path) -> None:
