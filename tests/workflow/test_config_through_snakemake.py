@@ -58,3 +58,10 @@ def test_the_command_in_the_config_of_fashion_pictures_can_be_pasted(tmp_path: P
     output = Study(tmp_path / "clone").snakemake("--dry-run", *shlex.split(command))
     assert "Figure fig2" in output
     assert "Train eflops on mnist all" in output
+
+
+def test_an_experiment_with_a_target_of_its_own_is_trained_by_that_target_alone(study: Study) -> None:
+    entry = "  mine: {dataset: synthetic, ratios: [1.0], methods: [fedavg], seeds: 1, target: own}\n"
+    study.edit("config.yaml", "experiments:\n", f"experiments:\n{entry}")
+    assert "Train fedavg on mine" in study.snakemake("--dry-run", "own")
+    assert "on mine" not in study.snakemake("--dry-run", "all")

@@ -62,6 +62,12 @@ def experiment_draws(wildcards, template):
     return filled(template, dataset=plan.dataset, ratio=plan.ratios, draw=plan.draws)
 
 
+def target_of_cell(cell):
+    """The target that trains a cell; a search has none."""
+    experiment = STUDY.experiments.get(cell.split("/")[1])
+    return experiment.target if experiment else None
+
+
 def product_files(kind, target="all"):
     """The files of all tables or all figures of a target."""
     wanted = [each for each in PRODUCTS.values() if each.kind == kind and target_of(STUDY, each) == target]

@@ -4,7 +4,6 @@ import heapq
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from eflops.config.models import Config
 from eflops.results import benchmarks
 
 CORES = (2, 12)
@@ -22,21 +21,15 @@ def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
     if past.empty or not (folder / "study.json").exists():
         return ""
     parts = past["job"].str.extract(r"^(?P<stage>[^/]+)/?(?P<name>[^/.]*)")
-    counted = past[(parts["stage"] != SEARCH) & ~parts["name"].isin(_apart(read_study(folder).config))]
+    of_search = parts["stage"].isin(["train", "gather"]) & parts["name"].isin(read_study(folder).config.searches)
+    counted = past[(parts["stage"] != SEARCH) & ~of_search]
     stages = parts["stage"].loc[counted.index]
     times = ", ".join(f"about {told(together(counted['seconds'], stages, each))} on {each} cores" for each in cores)
     training = counted["cpu_seconds"][stages == "train"].sum() / counted["cpu_seconds"].sum()
     return (
-        f"`all` has {len(counted)} jobs of {told(counted['seconds'].sum())} in all: {times}, by what each took. "
+        f"A full run has {len(counted)} jobs of {told(counted['seconds'].sum())} in all: {times}, by what each took. "
         f"Of their CPU time {training:.0%} is inside training."
     )
-
-
-def _apart(config: Config) -> set[str]:
-    """Searches, experiments that `all` does not train, and the data sets that only these use."""
-    of_all = {name for name, each in config.experiments.items() if each.target == "all"}
-    used = {config.experiments[name].dataset for name in of_all}
-    return (set(config.searches) | config.experiments.keys() | config.datasets.keys()) - of_all - used
 
 
 def together(seconds: Iterable[float], stages: Iterable[str], cores: int) -> float:
