@@ -77,6 +77,8 @@ def test_after_ctrl_c_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        # Tests that were started in the background ignore Ctrl-C, and so would all that they start.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     first = study.folder / "results/runs/runs/nd0.64/fedavg/base/draw0-seed0.json"
     while not first.exists() and running.poll() is None:
