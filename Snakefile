@@ -17,7 +17,7 @@ include: "workflow/rules/explorer.smk"
 
 
 # The first page of Snakemake's report is the summary of the run.
-report: os.path.abspath(results(paths.SUMMARY))
+report: os.path.abspath(results(paths.SUMMARY_OF_REPORT))
 
 
 # The summary speaks of the data beyond the paper too. An experiment with another target is trained by that target alone.

@@ -1,8 +1,10 @@
 """The closing summary: its numbers and words follow the scorecard and the tables."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -21,7 +23,7 @@ from eflops.analysis.needs import (
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
 from eflops.analysis.summary.effects import tau
-from eflops.analysis.summary.write import text, with_places
+from eflops.analysis.summary.write import plain, text, with_places
 from eflops.errors import UserError
 
 MINUS = "\N{MINUS SIGN}"
@@ -75,7 +77,7 @@ def points(made: Source, subject: str) -> list[str]:
     """What the summary says of a subject, point by point."""
     found: list[str] = []
     inside = False
-    for line in text(made).splitlines()[2:]:
+    for line in plain(text(made)).splitlines()[2:]:
         if line.startswith("- **"):
             inside = line.startswith(f"- **{subject}.**")
         if inside:
@@ -294,7 +296,17 @@ def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
 def test_the_end_of_a_run_says_where_to_look_and_what_was_found(small_results: Path) -> None:
     said = with_places(small_results)
     assert f"{small_results / 'scorecard.md'}" in said
-    assert (small_results / "summary.md").read_text().rstrip() in said
+    assert (small_results / "summary.rst").read_text().rstrip() in said
+
+
+def test_every_point_links_to_what_it_is_about(small_results: Path) -> None:
+    lines = (small_results / "summary.md").read_text().splitlines()[2:]
+    places = [re.fullmatch(r"- .* \[runs\]\(explorer\.html#([^)]+)\)", line)[1] for line in lines]  # type: ignore[index]
+    ids = {line["id"] for line in json.loads((small_results / "scorecard.json").read_text())["lines"]}
+    for place in places:
+        kind, _, name = place.partition("?line=" if "?line=" in place else "/")
+        known = unquote(name) in ids if kind == "scorecard" and name else (small_results / f"{place}.csv").exists()
+        assert known or place == "scorecard", place
 
 
 def test_an_unfinished_run_has_no_end(tmp_path: Path) -> None:

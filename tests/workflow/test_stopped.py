@@ -49,7 +49,7 @@ def test_after_a_full_disk_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
         {command}; echo "first: $?"
         find results -name '.*.part'; find results/runs -name '*.json' | wc -l
         mount -o remount,size=30m tmpfs results
-        {command}; echo "second: $?"; tail -n 1 results/logs/train/runs/nd0.64/fedavg.log; cp -r results kept
+        {command}; echo "second: $?"; tail -n 2 results/logs/train/runs/nd0.64/fedavg.log; cp -r results kept
     """
     environment = {**os.environ, "PYTHONPATH": str(study.folder / "src")}
     unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]

@@ -45,6 +45,7 @@ rule summary:
         results(*SUMMARISED),
     output:
         results(paths.SUMMARY),
+        results(paths.SUMMARY_OF_REPORT),
     log:
         logs("summary"),
     benchmark:

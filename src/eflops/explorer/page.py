@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from eflops.explorer.pack import packed
 from eflops.files import sha256_bytes
+from eflops.results.paths import EXPLORER
 
 HERE = files("eflops.explorer")
 # In the order in which they build on one another.
@@ -66,7 +67,10 @@ def _kind(verdict: str) -> str:
 
 
 def _strong(text: str) -> Markup:
-    """Markdown's bold as HTML, everything else as text."""
-    bold = Markup("<strong>{}</strong>")
-    pieces = enumerate(re.split(r"\*\*(.+?)\*\*", text))
-    return Markup("").join(bold.format(piece) if place % 2 else Markup.escape(piece) for place, piece in pieces)
+    """Markdown's bold as HTML and its links into this page as links, everything else as text."""
+    bold, link = Markup("<strong>{}</strong>"), Markup('<a href="{1}">{0}</a>')
+    html = Markup("")
+    for plain, strong, words, place in re.findall(rf"(.*?)(?:\*\*(.+?)\*\*|\[(\w+)\]\({EXPLORER}(#[^)]*)\)|$)", text):
+        html += Markup.escape(plain)
+        html += bold.format(strong) if strong else link.format(words, place) if place else ""
+    return html

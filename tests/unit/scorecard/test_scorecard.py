@@ -220,7 +220,7 @@ def test_both_forms_agree_line_by_line(paper_like) -> None:
         make.write(card, path)
     text, values = paths["md"].read_text(), json.loads(paths["json"].read_text())
     from_json = {line["id"]: line["verdict"] for line in values["lines"]}
-    rows = re.findall(r"^\| ((?:table\d|golub-test|claim)[^|]*?/[^|]*?) \|.*?\| \S ([a-z ]+?) \| ", text, re.MULTILINE)
+    rows = re.findall(r"^\| \[([^|\]]+/[^|\]]+)\]\([^|]+?\) \|.*?\| \S ([a-z ]+?) \| ", text, re.MULTILINE)
     assert len(rows) == len(from_json) == len(card.lines)
     assert dict(rows) == from_json == paper_like.verdicts()
     assert values["counts"] == {str(verdict): list(from_json.values()).count(verdict) for verdict in Verdict}

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from eflops.analysis.scorecard import words
 from eflops.analysis.scorecard.claims.target_density import MOST, MOST_SHARE
@@ -15,7 +16,10 @@ from eflops.analysis.text import judged
 # A scorecard as its file has it, and one of its lines.
 Card = Mapping[str, Any]
 Line = Mapping[str, Any]
+# A sentence, and where its runs are on the explorer's page.
+Point = tuple[str, str]
 
+ALL_LINES = "scorecard"
 DENSITY = "claim/target-density"
 # Its values are named such as "synthetic, N/d 0.64 (times the target)".
 NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
@@ -36,7 +40,7 @@ REACHED = {
 }
 
 
-def counts(card: Card, _: Source) -> Iterator[str]:
+def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
     parts: dict[str, list[str]] = {}
     for section in SECTIONS:
@@ -47,54 +51,57 @@ def counts(card: Card, _: Source) -> Iterator[str]:
             f"The{section.what.format('')} {told[2:]}." if total == 1 else f"Of {section.what.format(total)} {told}."
         )
         parts.setdefault(section.name.partition(",")[0], []).append(sentence)
-    yield from map(" ".join, parts.values())
-    yield card["chance"]
+    for sentences in (*parts.values(), [card["chance"]]):
+        yield " ".join(sentences), ALL_LINES
 
 
-def holds(card: Card, _: Source) -> Iterator[str]:
+def holds(card: Card, _: Source) -> Iterator[Point]:
     """The claims that agree, each with its least clear figure."""
     for line in _claims(card, Verdict.AGREES):
-        yield f"{line['short']}. {_decided(line, 'Least clear of {of} comparisons: ')}"
+        yield f"{line['short']}. {_decided(line, 'Least clear of {of} comparisons: ')}", _place(line)
 
 
-def does_not_hold(card: Card, _: Source) -> Iterator[str]:
+def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
     """The claims that differ with our reason; of each kind of number, those that differ and the furthest."""
     for line in _claims(card, Verdict.DIFFERS):
-        yield f"{line['short']}? {_decided(line, 'No: ', always=True)}"
+        yield f"{line['short']}? {_decided(line, 'No: ', always=True)}", _place(line)
     for section in SECTIONS:
         own = [line for line in card["lines"] if line["section"] == section.name != CLAIMS]
         differing = [line for line in own if line["verdict"] == Verdict.DIFFERS]
         if differing:
             verb = "differs" if len(differing) == 1 else "differ"
-            yield f"{section.name}: {len(differing)} of {len(own)} {verb}. {_furthest(differing, section, card)}."
+            furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
+            first = "" if len(differing) == 1 else "Furthest from the paper: "
+            told = f"{section.name}: {len(differing)} of {len(own)} {verb}. {first}{_beside(furthest, section, card)}."
+            yield told, _place(furthest)
 
 
-def cannot_be_told(cause: str, card: Card, _: Source) -> Iterator[str]:
+def cannot_be_told(cause: str, card: Card, _: Source) -> Iterator[Point]:
     """The claims that the runs cannot decide, for one cause."""
     for line in _claims(card, Verdict.CANNOT):
         if _cause(line) != cause:
             continue
         if cause != NAMES:
-            yield f"{line['short']}? {_decided(line, 'Not shown in {failing} of {of} comparisons: ')}"
+            yield f"{line['short']}? {_decided(line, 'Not shown in {failing} of {of} comparisons: ')}", _place(line)
             continue
         told = [f"Against {each['against']} {ANSWERS[each['verdict']]}: {each['figure']}." for each in line["grounds"]]
-        yield f"{line['short']}? {' '.join(told)}"
+        yield f"{line['short']}? {' '.join(told)}", _place(line)
 
 
-def not_judged(card: Card, _: Source) -> Iterator[str]:
+def not_judged(card: Card, _: Source) -> Iterator[Point]:
     """How many numbers and claims are not judged, and the reason of most."""
     reasons = Counter(line["reason"] for line in card["lines"] if line["verdict"] == Verdict.UNJUDGED)
     if reasons:
         reason = reasons.most_common(1)[0][0]
-        yield f"{reasons.total()} of {len(card['lines'])} numbers and claims; the reason of most: {reason}"
+        yield f"{reasons.total()} of {len(card['lines'])} numbers and claims; the reason of most: {reason}", ALL_LINES
 
 
-def constraint(card: Card, _: Source) -> Iterator[str]:
+def constraint(card: Card, _: Source) -> Iterator[Point]:
     """Whether the target density is reached, and the highest and lowest value on each kind of data."""
     for line in card["lines"]:
         if line["id"] == DENSITY and line["verdict"] in REACHED:
-            yield f"{REACHED[Verdict(line['verdict'])]}; {LIMITS}.{_likely(line)}"
-            yield from _open_gates(line["ours"])
+            for told in (f"{REACHED[Verdict(line['verdict'])]}; {LIMITS}.{_likely(line)}", *_open_gates(line["ours"])):
+                yield told, _place(line)
 
 
 def _open_gates(values: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -143,15 +150,17 @@ def _cause(line: Line) -> str:
     return str(line["grounds"][0]["cause"]) if line["grounds"] else Cause.WIDE
 
 
-def _furthest(lines: list[Line], section: Section, card: Card) -> str:
-    """The line whose number is furthest from the paper's, ours with its interval."""
-    line = max(lines, key=lambda line: abs(line["difference"] or 0.0))
+def _beside(line: Line, section: Section, card: Card) -> str:
+    """A number of ours with its interval, and the paper's."""
     place = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
     name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), place) if part)
     (value, *_) = line["ours"] or [{"name": line["column"], "mean": None}]
     what = "" if value["name"] in (*line["column"].split(" - "), line["text"]) else f"{value['name']} "
-    first = "" if len(lines) == 1 else "Furthest from the paper: "
-    return f"{first}{name}: {what}{_interval(value)} here, {judged(line['paper']['value'])} in the paper"
+    return f"{name}: {what}{_interval(value)} here, {judged(line['paper']['value'])} in the paper"
+
+
+def _place(line: Line) -> str:
+    return f"scorecard?line={quote(line['id'])}"
 
 
 def _interval(value: Mapping[str, Any], form: Callable[[float], str] = judged) -> str:

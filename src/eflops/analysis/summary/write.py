@@ -1,8 +1,10 @@
 """The summary as a file, and where to look in a finished results folder.
 
-The text is Markdown and reStructuredText at once, so that the terminal, the README and the report show the same file.
+Each line of the Markdown ends in a link to its runs. Without the links the text is reStructuredText too, which the
+report and the terminal show.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -10,11 +12,13 @@ from pathlib import Path
 from eflops.analysis.needs import SCORECARD, SUMMARY
 from eflops.analysis.source import Source
 from eflops.analysis.summary import effects, verdicts
-from eflops.analysis.summary.verdicts import Card
+from eflops.analysis.summary.verdicts import Card, Point
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
+from eflops.results.paths import EXPLORER
 
 TITLE = "**What this run found**"
+LINK = re.compile(rf" \[runs\]\({re.escape(EXPLORER)}#[^)]*\)")
 PLACES = {
     "explorer.html": "every number with its runs, in a browser, without a network",
     "scorecard.md": "each number and claim of the paper beside ours",
@@ -23,7 +27,7 @@ PLACES = {
     "runs": "one record per run; `eflops explain` leads from a number to them",
 }
 # What each subject finds, one point after the other; a subject without a point is left out.
-SUBJECTS: dict[str, Callable[[Card, Source], Iterator[str]]] = {
+SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {
     "The paper": verdicts.counts,
     "Holds": verdicts.holds,
     "Does not hold": verdicts.does_not_hold,
@@ -38,17 +42,25 @@ SUBJECTS: dict[str, Callable[[Card, Source], Iterator[str]]] = {
 
 
 def write(results: Path, sources: frozenset[str], path: Path) -> None:
-    """Write the summary of a results folder."""
-    write_text(path, text(Source(results, files=sources)))
+    """Write the summary of a results folder, and beside it the same without links."""
+    found = text(Source(results, files=sources))
+    write_text(path, found)
+    write_text(path.with_suffix(".rst"), plain(found))
+
+
+def plain(summary: str) -> str:
+    """The summary without its links."""
+    return LINK.sub("", summary)
 
 
 def text(source: Source) -> str:
-    """The title, and one line per point; the first of a subject names it."""
+    """The title, and one line per point with a link to its runs; the first of a subject names it."""
     card: Card = read_json(source.path(SCORECARD))
     lines = []
     for subject, points in SUBJECTS.items():
-        for place, point in enumerate(points(card, source)):
-            lines.append(f"- {point}" if place else f"- **{subject}.** {point}")
+        for number, (point, place) in enumerate(points(card, source)):
+            first = "" if number else f"**{subject}.** "
+            lines.append(f"- {first}{point} [runs]({EXPLORER}#{place})")
     return "\n".join([TITLE, "", *lines, ""])
 
 
@@ -61,4 +73,4 @@ def with_places(results: Path) -> str:
     present = {results / name: words for name, words in PLACES.items() if (results / name).exists()}
     width = max((len(str(path)) for path in present), default=0)
     places = [f"  {path!s:{width}}  {words}" for path, words in present.items()]
-    return "\n".join(["**Where to look**", "", *places, "", summary.rstrip()])
+    return "\n".join(["**Where to look**", "", *places, "", plain(summary).rstrip()])
