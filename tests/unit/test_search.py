@@ -87,6 +87,16 @@ def test_the_nearest_trial_has_the_papers_recovery() -> None:
     assert choose_nearest(trials, {"eflops": ["rate"]}) == {"eflops": {"rate": 0.2}}
 
 
+def test_an_n_over_d_that_the_paper_lacks_says_nothing_of_what_is_near() -> None:
+    paper = read_paper(ROOT / "resources/paper/targets.yaml")
+    one = runs({"near": [0.6]}, "support_recovery").assign(method="eflops", record="")
+    other = one.assign(ratio=0.7, support_recovery=0.1)
+    assert distances("support_recovery", pd.concat([one, other]), Path(), paper) == distances(
+        "support_recovery", one, Path(), paper
+    )
+    assert distances("support_recovery", other, Path(), paper) == {}
+
+
 def test_the_nearest_trial_selects_the_papers_genes(tmp_path: Path) -> None:
     paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), genes()
     cystatin = int(names.index[names["probe"] == "M27891_at"][0])

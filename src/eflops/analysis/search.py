@@ -160,13 +160,14 @@ def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> d
         known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
     trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
     squares = {key: np.square(differences(key[0], trial, paper)) for key, trial in trials}
-    return {key: float(np.sqrt(np.mean(each))) for key, each in squares.items()}
+    return {key: float(np.sqrt(np.mean(each))) for key, each in squares.items() if len(each)}
 
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
-    """At each ratio, the mean over draws and seeds less the paper's number; a diverged run has found nothing."""
+    """At each ratio of the paper, the mean over draws and seeds less its number; a diverged run has found nothing."""
     found = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
-    return [float(value) - paper.recovery[float(ratio)][method].value for ratio, value in found.items()]
+    rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in found.items()]
+    return [value - row[method].value for value, row in rows if row]
 
 
 def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
