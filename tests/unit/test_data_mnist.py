@@ -193,7 +193,7 @@ def test_which_images_are_kept_is_random_by_seed() -> None:
 
 def test_a_damaged_raw_file_is_refused_with_the_remedy(tiny: dict[str, bytes], tmp_path: Path) -> None:
     raw = put({**tiny, FILES[2]: tiny[FILES[2]][:-1] + b"?"}, tmp_path / "raw")
-    with pytest.raises(UserError, match=rf"fetch it again with: snakemake --cores 1 --force {raw}/{FILES[2]}"):
+    with pytest.raises(UserError, match=f"fetch it again with: eflops fetch tiny --out {raw}$"):
         build(SETTINGS, None, 1, raw)
 
 

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import http.client
 import os
+import shlex
 import sys
 import tempfile
 import urllib.request
@@ -167,9 +168,8 @@ def read(folder: Path, file: str, name: str) -> np.ndarray:
         return parse(checked(path.read_bytes(), file, IMAGE_SETS[name]))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(
-            f"{path} is not the file of {name} ({reason}); fetch it again with: snakemake --cores 1 --force {path}"
-        ) from None
+        command = f"eflops fetch {name} --out {shlex.quote(str(folder))}"
+        raise UserError(f"{path} is not the file of {name} ({reason}); fetch it again with: {command}") from None
 
 
 def parse(data: bytes) -> np.ndarray:
