@@ -24,10 +24,9 @@ from eflops.config.load import read
 from eflops.config.models import Config
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.build import build
-from eflops.training.client import draw_batches
 from eflops.training.engines import batched
-from eflops.training.methods.batches import Batches
-from eflops.training.models.gradients import slopes
+from eflops.training.methods.batches import Batches, draw_batches
+from eflops.training.models.base import slopes
 from eflops.training.models.linear import Linear
 from eflops.training.numerics.gates import logistic_noise
 from eflops.training.numerics.noise import uniform

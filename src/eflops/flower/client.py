@@ -71,9 +71,9 @@ def other_code(one: str, one_code: str, other: str, other_code: str) -> str:
 def _answer(message: Message, place: Place) -> dict[str, Any]:
     """The client's wire message for the server's. Only this and the rows need torch."""
     from eflops.training import messages
-    from eflops.training.client import answer
     from eflops.training.engines import batched
-    from eflops.training.methods.finetuning import SupportFinetuning
+    from eflops.training.methods.base import answer
+    from eflops.training.methods.dense import SupportFinetuning
 
     batched.prepare()
     received = message.content.config_records[RECORD]
