@@ -11,7 +11,7 @@ from eflops.analysis.stats.summary import best, summarise_units, too_few, units_
 from eflops.analysis.table import Table
 from eflops.analysis.tables.comparisons import compared, comparison_table
 from eflops.analysis.text import bold, interval, share
-from eflops.training.models.network import cnn_stages
+from eflops.training.models.network import cnn_stages, count_operations
 
 METRICS = [
     *("accuracy", "cross_entropy", "kept", "open_gates", "bytes_training", "bytes_finetuning"),
