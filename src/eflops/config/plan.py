@@ -2,12 +2,13 @@
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from eflops.config.former import FORMER
-from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, entry_of
+from eflops.config.models import Config, Experiment, Expression, Interval, OwnData, Range, Search, Synthetic, entry_of
 from eflops.config.settings import PER_RUN, TrainingSettings, as_typed, settings_class
 from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
@@ -97,6 +98,52 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
         "evaluate_every": entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
         "variants": {label: as_typed(settings) for label, settings in variants_of(config, name, method).items()},
     }
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Data draws that are made together: all N/d of a draw share their test rows, all splits of a file its reading.
+
+    by_draw: one job makes one draw; else one job makes all of them. A builder of one's own may take long for each.
+    """
+
+    name: str
+    dataset: str
+    ratios: tuple[str, ...]
+    draws: tuple[int, ...]
+    by_draw: bool
+
+    @property
+    def job(self) -> str:
+        """The name of its jobs, below the logs."""
+        return self.name.replace("_", "/", 1) + ("-draw{draw}" if self.by_draw else "")
+
+    @property
+    def message(self) -> str:
+        """What its jobs say that they do."""
+        several = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
+        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else several)
+
+
+def data_batches(config: Config) -> Iterator[Batch]:
+    """All data draws of a config, in batches; what other targets ask for is in another, so that none makes too much."""
+    targets: dict[tuple[str, str, int], frozenset[str]] = {}
+    for plan in all_plans(config):
+        target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
+        for draw in itertools.product([plan.dataset], plan.ratios, plan.draws):
+            targets[draw] = targets.get(draw, frozenset()) | {target}
+    ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
+    for (dataset, ratio, draw), asking in targets.items():
+        ratios.setdefault((dataset, draw, asking), []).append(ratio)
+    draws: dict[tuple[str, tuple[str, ...], frozenset[str]], list[int]] = {}
+    for (dataset, draw, asking), several in ratios.items():
+        draws.setdefault((dataset, tuple(sorted(several)), asking), []).append(draw)
+    names: Counter[str] = Counter()
+    for (dataset, together, _), numbers in draws.items():
+        names[dataset] += 1
+        name = f"data_{dataset}" + (f"_{names[dataset]}" if names[dataset] > 1 else "")
+        by_draw = isinstance(config.datasets[dataset], Synthetic | OwnData)
+        yield Batch(name, dataset, together, tuple(numbers), by_draw)
 
 
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:

@@ -27,12 +27,13 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     return builder(settings["kind"])(settings, ratio, seed, raw)
 
 
-def make(settings: str, manifest: str) -> None:
-    """Make the data draw that `settings`, as JSON, describe with its ratio and draw, and write it beside `manifest`."""
+def make(settings: str, *manifests: str) -> None:
+    """Make draws of the data set that `settings`, as JSON, describe, each in its manifest's folder, named <ratio>-draw<draw>."""
     told = json.loads(settings)
     raw = Path("resources") / told["source"] if told.get("source") else None
-    own = {name: value for name, value in told.items() if name not in ("ratio", "draw")}
-    save(build(own, ratio_value(told["ratio"]), told["draw"], raw), Path(manifest).parent, told)
+    for folder in (Path(manifest).parent for manifest in manifests):
+        ratio, _, draw = folder.name.partition("-draw")
+        save(build(told, ratio_value(ratio), int(draw), raw), folder, {**told, "ratio": ratio, "draw": int(draw)})
 
 
 def builder(kind: str) -> Builder:
