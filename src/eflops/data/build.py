@@ -8,11 +8,14 @@ import json
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError
 from eflops.results.labels import ratio_value
+
+if TYPE_CHECKING:
+    from eflops.config.models import Config
 
 Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
 
@@ -28,7 +31,7 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
 
 
 def make(settings: str, *manifests: str) -> None:
-    """Make draws of the data set that `settings`, as JSON, describe, each in its manifest's folder, named <ratio>-draw<draw>."""
+    """Make draws of the data set that `settings`, as JSON, describe: each in its manifest's folder, which names it."""
     told = json.loads(settings)
     raw = Path("resources") / told["source"] if told.get("source") else None
     for folder in (Path(manifest).parent for manifest in manifests):
@@ -50,3 +53,16 @@ def builder(kind: str) -> Builder:
     if not hasattr(module, function_name):
         raise UserError(f"the data set {kind!r} is missing: {module_name} has no function {function_name!r}")
     return cast(Builder, getattr(module, function_name))
+
+
+def problems(config: "Config") -> list[str]:
+    """What does not fit in the files that entries name, in the splits that experiments use, a sentence each."""
+    from eflops.data import expression
+
+    found = []
+    for name, entry in config.datasets.items():
+        if entry.kind == "expression":
+            used = [experiment.draws for experiment in config.experiments.values() if experiment.dataset == name]
+            sentences = expression.problems(entry.model_dump(), sorted({draw for draws in used for draw in draws}))
+            found += [f"datasets.{name}: {sentence}" for sentence in sentences]
+    return found

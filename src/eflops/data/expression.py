@@ -55,7 +55,7 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
 
 @lru_cache(maxsize=1)
 def _prepared(settings_text: str, hashes: tuple[str, ...]) -> Matrix:
-    """The samples of the classes with the genes that pass the filter, which all splits of files with these hashes share."""
+    """Samples of the classes, with the genes that pass the filter: the same for all splits of files of these hashes."""
     settings = json.loads(settings_text)
     whole = read(settings)
     _refuse(faults(whole, settings))

@@ -101,4 +101,4 @@ def noise_level(signal: np.ndarray, snr: float) -> float:
 
 def _observe(x: np.ndarray, signal: np.ndarray, sigma: float, generator: np.random.Generator) -> Block:
     y = signal + sigma * generator.standard_normal(len(signal))
-    return Block(x.astype(np.float32), y.astype(np.float32))
+    return Block(x.astype(np.float32, copy=False), y.astype(np.float32))
