@@ -28,8 +28,9 @@ rule fetch:
 for BATCH in data_batches(STUDY):
 
     rule:
+        """Make data draws, each a federation of clients with its test rows."""
         name:
-            BATCH.name
+            BATCH.rule
         input:
             raw=raw_files(BATCH.dataset),
         output:

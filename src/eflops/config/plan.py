@@ -120,25 +120,31 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
 class Batch:
     """Data draws that are made together: all N/d of a draw share their test rows, all splits of a file its reading.
 
-    by_draw: one job makes one draw; else one job makes all of them. A builder of one's own may take long for each.
+    by_draw: one job makes one draw, at all N/d; else one job makes all draws. A builder of one's own may take long.
     """
 
-    name: str
     dataset: str
+    number: int
     ratios: tuple[str, ...]
     draws: tuple[int, ...]
     by_draw: bool
 
     @property
+    def rule(self) -> str:
+        """The name of its rule; the second batch of a data set has a number."""
+        return f"data{self.number if self.number > 1 else ''}_{self.dataset}"
+
+    @property
     def job(self) -> str:
-        """The name of its jobs, below the logs."""
-        return self.name.replace("_", "/", 1) + ("-draw{draw}" if self.by_draw else "")
+        """The name of its jobs below the logs."""
+        number = f"-{self.number}" if self.number > 1 else ""
+        return f"data/{self.dataset}{number}{'-draw{draw}' if self.by_draw else ''}"
 
     @property
     def message(self) -> str:
         """What its jobs say that they do."""
-        several = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
-        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else several)
+        splits = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
+        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else splits)
 
 
 def data_batches(config: Config) -> Iterator[Batch]:
@@ -154,12 +160,11 @@ def data_batches(config: Config) -> Iterator[Batch]:
     draws: dict[tuple[str, tuple[str, ...], frozenset[str]], list[int]] = {}
     for (dataset, draw, asking), several in ratios.items():
         draws.setdefault((dataset, tuple(sorted(several)), asking), []).append(draw)
-    names: Counter[str] = Counter()
-    for (dataset, together, _), numbers in draws.items():
-        names[dataset] += 1
-        name = f"data_{dataset}" + (f"_{names[dataset]}" if names[dataset] > 1 else "")
+    numbers: Counter[str] = Counter()
+    for (dataset, together, _), alike in draws.items():
+        numbers[dataset] += 1
         by_draw = isinstance(config.datasets[dataset], Synthetic | OwnData)
-        yield Batch(name, dataset, together, tuple(numbers), by_draw)
+        yield Batch(dataset, numbers[dataset], together, tuple(alike), by_draw)
 
 
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
