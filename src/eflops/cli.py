@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
     """Check a config and say every mistake."""
     from eflops.config.load import read
-    from eflops.data.check import problems
+    from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
     if wrong := problems(checked):
