@@ -15,6 +15,7 @@ import torch
 from flwr.app import Message, RecordDict
 from flwr.cli.build import build_fab_from_disk
 from flwr.supercore.task_identity import TaskIdentity
+from in_process import node_context
 
 from eflops.data.federation import Federation
 from eflops.errors import UserError
@@ -166,7 +167,7 @@ def asked_node(monkeypatch: pytest.MonkeyPatch) -> Any:
     def ask(work: Work, node: Mapping[str, Any]) -> Message:
         message = Message(RecordDict({WORK: work.record()}), 100, "query")
         message.metadata.__dict__["_message_id"] = "1"
-        return client.introduce(message, node)
+        return client.introduce(message, node_context(node))
 
     return ask
 

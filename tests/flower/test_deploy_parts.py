@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key, l
 
 from eflops.cli import main
 from eflops.data.federation import Block, Federation, load, read_manifest
-from eflops.flower.deploy.deal import deal
-from eflops.flower.deploy.demonstration import Demonstration, log_of
-from eflops.flower.deploy.keys import make_certificates, make_node_key
+from eflops.flower.deploy import Demonstration, log_of
+from eflops.flower.hosts import deal
+from eflops.flower.keys import make_certificates, make_node_key
 from eflops.flower.plan import check
 
 ROWS = (2, 5, 3)

@@ -16,9 +16,8 @@ from ports import free_ports
 
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError
-from eflops.flower.deploy.deal import deal
-from eflops.flower.deploy.demonstration import Demonstration, log_of
-from eflops.flower.deploy.hosts import Hosts
+from eflops.flower.deploy import Demonstration, log_of
+from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.server import serve

@@ -19,7 +19,6 @@ from eflops.config.settings import Count, NonNegative, Positive, Strict, as_type
 from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.errors import UserError
-from eflops.flower.grid import Patience
 from eflops.results import labels
 from eflops.results.labels import Run
 
@@ -49,10 +48,6 @@ class RunConfig(Strict):
     repeats: Count = Field(2, description="how often faults=repeat asks again")
     wait: Positive = Field(600.0, description="seconds to wait until all clients are there")
 
-    def patience(self, simulated: bool) -> Patience:
-        """How the server deals with clients that fail; to ask for answers costs more over a network."""
-        return Patience(self.faults, self.timeout, self.repeats, poll_seconds=0.01 if simulated else 0.2)
-
 
 @dataclass(frozen=True)
 class Plan:
@@ -74,6 +69,11 @@ class Plan:
         return Path(self.job["dataset"]) / labels.data_label(self.job["ratio"], self.run.draw)
 
     @property
+    def draw_folder(self) -> Path:
+        """Where a draw is kept that the server makes itself."""
+        return Path(self.told.results, "data", self.draw_name).resolve()
+
+    @property
     def runs_folder(self) -> Path:
         """Where the cell's records lie."""
         parts = (self.job["experiment"], self.job["ratio"], self.job["name"])
@@ -81,9 +81,7 @@ class Plan:
 
 
 def check(values: Mapping[str, Any]) -> RunConfig:
-    """The run config of plain values; numbers may be written as whole ones."""
-    floats = {name for name, field in RunConfig.model_fields.items() if isinstance(field.default, float)}
-    values = {key: float(value) if key in floats and type(value) is int else value for key, value in values.items()}
+    """The run config of plain values."""
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:

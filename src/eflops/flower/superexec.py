@@ -12,12 +12,12 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 
 import numpy as np
 from flwr.supercore.cli.flower_superexec import flower_superexec
 from flwr.supercore.constant import TaskType
 from flwr.supercore.exit.exit_handler import registered_exit_handlers
+from flwr.supercore.superexec import run_superexec
 from flwr.supercore.superexec.executor.subprocess_executor import SubprocessExecutor
 from flwr.supercore.superexec.executor.types import ExecutionSpec, LaunchResult
 from flwr.supercore.tls import validate_and_resolve_root_certificates
@@ -25,11 +25,10 @@ from flwr.supernode.runtime.run_clientapp import run_clientapp
 
 from eflops.config.settings import settings_class
 from eflops.data.federation import Block, Federation
+from eflops.flower import client  # noqa: F401
 from eflops.training.engines import batched
 from eflops.training.rounds import Server
 from eflops.training.train import make_method, make_task
-
-NEEDED = ("eflops.flower.client_app", "eflops.data.expression", "eflops.training.messages")
 
 
 class Forking(SubprocessExecutor):
@@ -72,9 +71,7 @@ def _own_life() -> Iterator[None]:
 
 
 def warm() -> None:
-    """Import what a ClientApp needs, and train a toy, which loads the compiled functions."""
-    for name in NEEDED:
-        import_module(name)
+    """Train a toy, which loads the compiled functions; the ClientApp and all that it needs are imported by now."""
     batched.prepare()
     rows = Block(np.eye(4, dtype=np.float32), np.arange(4, dtype=np.float32))
     toy = Federation((rows,), rows, meta={"task": "regression"})
@@ -88,7 +85,7 @@ def warm() -> None:
 def main() -> None:
     """Get ready, and serve."""
     warm()
-    setattr(import_module("flwr.supercore.superexec.run_superexec"), "get_executor", lambda *_, **__: Forking())  # noqa: B010
+    run_superexec.get_executor = lambda *_, **__: Forking()
     flower_superexec()
 
 
