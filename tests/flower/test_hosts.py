@@ -19,7 +19,7 @@ pytestmark = pytest.mark.hosts
 
 NODES = ("node0", "node1", "node2")
 ROOT = Path(__file__).parents[2]
-# Nothing here waits so long unless it hangs: whatever must happen is waited for, and no longer than what makes it lives.
+# Nothing waits so long unless it hangs: what must happen is waited for, as long as the process that does it lives.
 LONGEST_SECONDS = 1200.0
 # Stands for a node whose owner changed what it sends: for one round no message at all.
 GARBAGE = """
