@@ -62,7 +62,7 @@ def _introduction(message: Message, place: Place) -> dict[str, Any]:
     known: dict[str, Any] = {"client": place.client, "nodes": place.nodes, "rows": 0, "code": ""}
     if WORK not in message.content.config_records:
         return known
-    packed = _packed(message)
+    packed: Any = message.content.config_records[WORK][WORK]
     work = Work.read(packed)
     known["code"] = _own_code(json.dumps(work.slice, sort_keys=True))
     if known["code"] != work.code:
@@ -78,7 +78,8 @@ def _answer(message: Message, place: Place) -> dict[str, Any]:
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
     order = Order(**json.loads(received["order"]))
-    task, method, rows = _worker(_packed(message), place)
+    packed: Any = message.content.config_records[WORK][WORK]
+    task, method, rows = _worker(packed, place)
     payload = messages.decode(received["message"], task.size)
     if order.phase != "training":
         assert payload.support is not None
@@ -86,12 +87,6 @@ def _answer(message: Message, place: Place) -> dict[str, Any]:
     steps: Any = order.steps
     sent = answer(method, payload, rows, [order.seed], order.round, order.client, steps, order.batch_size)
     return {"message": messages.encode(sent, task.size)}
-
-
-def _packed(message: Message) -> bytes:
-    packed = message.content.config_records[WORK][WORK]
-    assert isinstance(packed, bytes)
-    return packed
 
 
 @lru_cache(maxsize=8)

@@ -9,8 +9,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
-from typing import NoReturn
 
 from flwr.common.config import parse_config_args
 
@@ -38,7 +38,7 @@ def deploy(
     if not start:
         return
     # Being asked to end is an exception, so that all is stopped on the way out.
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Demonstration(hosts) as demonstration:
         demonstration.run(lambda line: print(line, flush=True))
     if not list(hosts.server.glob(f"{asked.told.results}/runs/**/*.json")):
@@ -51,10 +51,6 @@ def _make_room(folder: Path) -> None:
         shutil.rmtree(folder)
     if folder.exists() and any(folder.iterdir()):
         raise UserError(f"--folder {folder} holds other files; name a folder that is empty or new.")
-
-
-def _leave(*_: object) -> NoReturn:
-    sys.exit(143)
 
 
 class Demonstration:
@@ -108,13 +104,9 @@ class Demonstration:
                 for line in log.read().splitlines():
                     say(line)
                     if STARTED in line:
-                        self._start_nodes()
+                        for node, name in product(self.hosts.nodes, NODE_COMMANDS):
+                            self.start(node / name)
                 time.sleep(POLL_SECONDS)
-
-    def _start_nodes(self) -> None:
-        for node in self.hosts.nodes:
-            for name in NODE_COMMANDS:
-                self.start(node / name)
 
     def _runs(self, command: Path) -> bool:
         return self.running[command].poll() is None

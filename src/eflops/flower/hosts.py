@@ -9,9 +9,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import yaml
+
+from eflops.config import load
 from eflops.data.federation import MANIFEST, Federation, save
 from eflops.files import write_text
 from eflops.flower import QUIET
@@ -70,12 +74,12 @@ class Hosts:
         """Deal the data out, make keys and certificates, write the app and each host's commands."""
         told = self.plan.told
         test_rows = "." if self.draw else Path(told.data).name
-        values = {**told.model_dump(), "config": " ".join(path.name for path in config), "data": test_rows}
+        values = {**told.model_dump(), "config": "config.yaml", "data": test_rows}
         # A string of JSON is a string of TOML too.
         defaults = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
         write_text(self.server / "app" / "pyproject.toml", APP + defaults)
-        for path in config:
-            shutil.copyfile(path, self.server / "app" / path.name)
+        whole = load.with_chosen(reduce(load.merge, map(load.read_yaml, config)))
+        write_text(self.server / "app" / "config.yaml", yaml.safe_dump(whole, sort_keys=False))
         if self.draw:
             deal(self.draw, self.plan.made_by, self.server, self.plan.draw_name, self.nodes)
         else:

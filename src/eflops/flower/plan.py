@@ -6,12 +6,13 @@ Their defaults stand in pyproject.toml, under [tool.flwr.app.config], where Flow
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from eflops.config.load import read
+from eflops.config import load
 from eflops.config.messages import ConfigError, sentences, unknown
 from eflops.config.models import Config, data_settings
 from eflops.config.plan import job_slice, plan_of
@@ -118,7 +119,10 @@ def _read(told: RunConfig, bundle: Path) -> Config:
     for path in paths:
         if not path.is_file():
             raise UserError(f"{PLACE}: config names {path.name!r}, which the app's bundle does not hold.")
-    config = read(*paths)
+    raw = reduce(load.merge, map(load.read_yaml, paths))
+    # What a search chose lies in the bundle too, where nobody else would look for it.
+    chosen = bundle / str(raw.get("chosen"))
+    config = load.check({**raw, "chosen": str(chosen)} if chosen.is_file() else raw)
     for kind, name, known in (
         ("experiment", told.experiment, config.experiments),
         ("method", told.method, config.methods),

@@ -10,8 +10,8 @@ takes the arguments of `flower-superexec` and belongs to a SuperNode that was st
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import traceback
+from typing import NoReturn
 
 import numpy as np
 from flwr.supercore.cli.flower_superexec import flower_superexec
@@ -39,9 +39,7 @@ class Forking(SubprocessExecutor):
         if spec.task_type != TaskType.CLIENT_APP:
             return super().launch(spec)
         if os.fork() == 0:
-            with _own_life():
-                certificates = validate_and_resolve_root_certificates(spec.root_certificates_path, spec.insecure)
-                run_clientapp(spec.runtime_api_address, spec.token, spec.insecure, certificates, spec.parent_pid)
+            _live(spec)
         return LaunchResult.accepted()
 
     def reconcile(self) -> None:
@@ -53,17 +51,19 @@ class Forking(SubprocessExecutor):
             pass
 
 
-@contextmanager
-def _own_life() -> Iterator[None]:
-    """What a fork does ends with it: it neither runs its parent's exit handlers nor goes back to its parent's work."""
-    registered_exit_handlers.clear()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+def _live(spec: ExecutionSpec) -> NoReturn:
+    """A fork's whole life: it neither runs its parent's exit handlers nor goes back to its parent's work."""
     ended = 1
     try:
-        yield
+        registered_exit_handlers.clear()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        certificates = validate_and_resolve_root_certificates(spec.root_certificates_path, spec.insecure)
+        run_clientapp(spec.runtime_api_address, spec.token, spec.insecure, certificates, spec.parent_pid)
     except SystemExit as leaving:
         ended = int(leaving.code or 0)
+    except Exception:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
