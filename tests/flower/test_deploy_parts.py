@@ -171,6 +171,11 @@ def test_the_app_brings_the_whole_config_with_what_a_search_chose(tmp_path: Path
     assert asked.job["variants"]["base"]["rate"] == 0.0625
 
 
+def test_a_config_may_lie_in_a_folder_whose_name_has_a_space(tmp_path: Path) -> None:
+    (tmp_path / "my study").mkdir()
+    assert deploy(tmp_path / "my study") == 0
+
+
 def test_hosts_that_bring_files_of_their_own_are_dealt_no_rows(tmp_path: Path) -> None:
     (tmp_path / "test.csv").write_text("sample,a,class\n1,2.0,ALL\n")
     told = f"experiment='small' clients=2 data='{tmp_path / 'test.csv'}' label='class'"

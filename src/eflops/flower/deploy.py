@@ -28,11 +28,10 @@ def deploy(
     run_config: str, addresses: Sequence[str], port: int, config: Sequence[Path], folder: Path, start: bool
 ) -> None:
     """Write what each host needs, say what to type there, and start it here if asked to."""
-    paths = [path.resolve() for path in config]
-    asked = plan({**parse_config_args([run_config]), "config": " ".join(map(str, paths))}, Path("/"))
+    asked = plan(parse_config_args([run_config]), Path.cwd(), config)
     hosts = Hosts(folder, asked, None if asked.told.data else make_draw(asked), addresses, port)
     _make_room(folder)
-    hosts.prepare(paths)
+    hosts.prepare(config)
     for host in (hosts.server, *hosts.nodes):
         print(f"{host}: " + ", then ".join(str(path) for path in sorted(host.glob("*.sh"), reverse=True)))
     if not start:
@@ -41,7 +40,7 @@ def deploy(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Demonstration(hosts) as demonstration:
         demonstration.run(lambda line: print(line, flush=True))
-    if not list(hosts.server.glob(f"{asked.told.results}/runs/**/*.json")):
+    if not any((hosts.server / asked.told.results).glob("runs/**/*.json")):
         raise UserError(f"the run failed; see the logs in {hosts.folder}")
 
 

@@ -4,7 +4,7 @@ Their defaults stand in pyproject.toml, under [tool.flwr.app.config], where Flow
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
@@ -89,10 +89,10 @@ def check(values: Mapping[str, Any]) -> RunConfig:
         raise ConfigError(sentences(error, values, RunConfig, PLACE)) from None
 
 
-def plan(values: Mapping[str, Any], bundle: Path) -> Plan:
-    """The run that a run config asks for, by the config files in the app's bundle."""
+def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) -> Plan:
+    """The run that a run config asks for, by the config files that it names in the app's bundle, or else by these."""
     told = check(values)
-    config = _read(told, bundle)
+    config = _read(told, bundle, files or [bundle / name for name in told.config.split()])
     whole = plan_of(config, told.experiment)
     ratio = labels.ratio_label(told.ratio) if told.ratio else whole.ratios[0]
     job = {**job_slice(config, told.experiment, ratio, told.method), "engine": "flower"}
@@ -113,13 +113,12 @@ def make_draw(asked: Plan) -> Federation:
     return build(asked.data, labels.ratio_value(asked.job["ratio"]), asked.run.draw, raw)
 
 
-def _read(told: RunConfig, bundle: Path) -> Config:
+def _read(told: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
     """The config, after what the run config names was found in it."""
-    paths = [bundle / name for name in told.config.split()]
-    for path in paths:
+    for path in files:
         if not path.is_file():
             raise UserError(f"{PLACE}: config names {path.name!r}, which the app's bundle does not hold.")
-    raw = reduce(load.merge, map(load.read_yaml, paths))
+    raw = reduce(load.merge, map(load.read_yaml, files))
     # What a search chose lies in the bundle too, where nobody else would look for it.
     chosen = bundle / str(raw.get("chosen"))
     config = load.check({**raw, "chosen": str(chosen)} if chosen.is_file() else raw)
