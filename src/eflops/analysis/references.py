@@ -101,7 +101,7 @@ def lasso(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
 
 
 def validated_penalty(x: np.ndarray, y: np.ndarray) -> float:
-    """The penalty with the smallest error in five-fold cross-validation, of twenty down to a twentieth of the strongest.
+    """The penalty with the smallest error in five-fold cross-validation of twenty, the last a twentieth of the first.
 
     They are tried four at a time until four bring no smaller error: weaker ones would take most of the time. A fold's
     products of features are those of all rows less those of the rows it leaves out. LassoCV takes twice as long.
