@@ -3,6 +3,7 @@
 import copy
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -288,15 +289,26 @@ def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
 OWN = """
 from eflops.training.methods.base import Payload
 from math import sqrt as root
+from eflops.training.methods.fedavg import Method
 if True:
     class Inner:
         pass
-class Ridge:
+class Whole:
+    def start(self, seeds): ...
+    def download(self, state, round_): ...
+    def update(self, received, work): ...
+    def aggregate(self, state, uploads, round_): ...
+    effective = download
+class Ridge(Whole):
     def __init__(self, task, shrink=0.1, *, power):
         pass
-class Free:
+class Free(Method):
     def __init__(self, task, **options):
         pass
+class Half:
+    def __init__(self, task):
+        self.start = self.update = None
+class Endless(Endless): ...
 Alias = Ridge
 """
 OWN_MISTAKES = [
@@ -305,6 +317,8 @@ OWN_MISTAKES = [
     ("own_part:Inner", {}, None),
     ("own_part:Alias", {"anything": 1}, None),
     ("own_part:root", {}, None),
+    ("own_part:Endless", {}, None),
+    ("own_part:Half", {}, "own_part.py lacks download, aggregate, effective; a method has start, download, update,"),
     ("own_part:Rigde", {}, "methods.eflops.method: 'Rigde' is not known; did you mean 'Ridge'?"),
     ("own_part:Ridge", {"shrnk": 1}, "methods.eflops.options: 'shrnk' is not known; did you mean 'shrink'?"),
     ("own_broken:Ridge", {}, "own_broken.py, line 2: Python cannot read this ("),
@@ -342,8 +356,21 @@ def test_a_data_set_of_ones_own_is_checked_before_any_job(tmp_path: Path, monkey
         check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:biuld"}))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sound"),
+    [("settings, ratio, seed, raw", True), ("*all_of_it", True), ("settings, seed", False), ("a, b, c, d, e", False)],
+)
+def test_a_data_sets_function_that_cannot_take_what_it_is_handed_is_refused(
+    arguments: str, sound: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_tides.py").write_text(f"def build({arguments}): ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with nullcontext() if sound else pytest.raises(ConfigError, match=r"build in .*own_tides.py cannot be called with"):
+        check(changed("datasets.waves", {**OWN_DATA, "kind": "own_tides:build"}))
+
+
 def test_the_eflops_command_sees_modules_beside_the_snakefile(tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("class Method: ...\n")
+    (tmp_path / "beside.py").write_text("from eflops.training.methods.fedavg import Method\n")
     raw = changed("methods.eflops", {"method": "beside:Method", "label": "x"})
     del raw["datasets"]["golub"], raw["methods"]["fedavg"]["per_dataset"]
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(raw))

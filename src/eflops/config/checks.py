@@ -46,7 +46,8 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                 if getattr(entry, one) is not None and given:
                     yield f"{place}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
-            yield from own.name_mistakes(entry.kind, f"{place}.kind")
+            found = [*own.name_mistakes(entry.kind, f"{place}.kind")]
+            yield from found or own.builder_mistakes(entry.kind, f"{place}.kind")
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:
@@ -54,6 +55,7 @@ def _method_mistakes(config: Config) -> Iterator[str]:
         place = f"methods.{name}"
         if ":" in entry.method:
             found = [*own.name_mistakes(entry.method, f"{place}.method")]
+            found = found or [*own.part_mistakes(entry.method, f"{place}.method")]
             found = found or [*own.option_mistakes(entry.method, entry.options, f"{place}.options")]
         else:
             found = [*own.built_in_mistakes(entry.method, f"{place}.method")]

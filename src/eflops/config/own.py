@@ -9,6 +9,10 @@ from typing import Any
 from eflops.config.messages import unknown
 
 BUILT_IN = "eflops.training.methods"
+# What eflops.training.methods.base asks of a method.
+PARTS = ("start", "download", "update", "aggregate", "effective")
+# What eflops.data.build hands to a builder: settings, ratio, seed and the folder of downloaded files.
+HANDED = 4
 
 
 def built_in_mistakes(name: str, place: str) -> Iterator[str]:
@@ -39,6 +43,33 @@ def name_mistakes(path: str, place: str) -> Iterator[str]:
     names = _names(tree)
     if "*" not in names and name not in names:
         yield unknown(place, name, names)
+
+
+def part_mistakes(path: str, place: str) -> Iterator[str]:
+    """Whether the class has all that a method needs, its own or of a base class, where its files say what it has."""
+    module, _, name = path.partition(":")
+    source = _source(module)
+    try:
+        parts = _parts(source, name) if source else None
+    except (SyntaxError, ValueError, RecursionError):  # a base class in a file that Python cannot read, or of itself
+        parts = None
+    lacking = [] if parts is None else [part for part in PARTS if part not in parts]
+    if lacking:
+        right = f"a method has {', '.join(PARTS)}, as docs/adding-a-method.md shows"
+        yield f"{place}: the class {name} in {source} lacks {', '.join(lacking)}; {right}."
+
+
+def builder_mistakes(path: str, place: str) -> Iterator[str]:
+    """Whether a data set's function can be called with what it is handed."""
+    module, _, name = path.partition(":")
+    source = _source(module)
+    for node in _tree(source).body if source else ():
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            most = len(node.args.posonlyargs) + len(node.args.args)
+            least = most - len(node.args.defaults)
+            if least > HANDED or (most < HANDED and not node.args.vararg):
+                right = "(settings, ratio, seed, raw), as docs/adding-a-dataset.md shows"
+                yield f"{place}: the function {name} in {source} cannot be called with {right}."
 
 
 def option_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
@@ -93,3 +124,26 @@ def _arguments(tree: ast.Module, name: str) -> set[str] | None:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.kwarg is None:
                     return {argument.arg for argument in [*part.args.args[2:], *part.args.kwonlyargs]}
     return None
+
+
+def _parts(source: Path, name: str) -> set[str] | None:
+    """What a class and its base classes define, by their files; None where that cannot be told."""
+    tree = _tree(source)
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name and not node.decorator_list and not node.keywords:
+            found = {part.name for part in node.body if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)}
+            found |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and _stored(part)}
+            found |= {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute) and _stored(part)}
+            bases = [_parts(source, base.id) if isinstance(base, ast.Name) else None for base in node.bases]
+            known = [base for base in bases if base is not None]
+            return None if len(known) < len(bases) or "__getattr__" in found else found.union(*known)
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    origin = _source(node.module)
+                    return _parts(origin, alias.name) if origin else None
+    return None
+
+
+def _stored(part: ast.Name | ast.Attribute) -> bool:
+    return isinstance(part.ctx, ast.Store)
