@@ -33,7 +33,7 @@ from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
 from eflops.config.plan import all_plans
 from eflops.config.products import product_job, products, shown_methods, target_of
-from eflops.config.slices import write_slices
+from eflops.config.slices import write_if_changed, write_slices
 from eflops.config.targets import misspelt
 from eflops.files import locate
 from eflops.results import paths
@@ -81,6 +81,13 @@ def logs(job):
 def benchmarks(job):
     """The time and memory of a job."""
     return results(paths.BENCHMARK.replace("{job}", job))
+
+
+def asked(job, *texts):
+    """The file that says what is asked of a job. Its date is that of the last change, also without Snakemake's notes."""
+    file = results(paths.ASKED.format(job=job))
+    write_if_changed(Path(file), "\n".join(texts) + "\n")
+    return local(file)
 
 
 def project(path):

@@ -28,6 +28,7 @@ rule fetch:
 rule data:
     """Make one data draw: a federation of clients with its test rows."""
     input:
+        plan=draw_plan,
         raw=raw_files,
     output:
         manifest=results(paths.DATA_MANIFEST),
@@ -43,7 +44,7 @@ rule data:
         runtime=growing(5),
     params:
         settings=draw_settings,
-        code=lambda wildcards: code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
+        code=draw_code,
     message:
         "Make {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
     script:
@@ -54,6 +55,7 @@ rule genes:
     """Name the genes of expression data."""
     input:
         gene_files,
+        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", gene_settings(wildcards)),
     output:
         results(paths.GENES),
     log:
@@ -67,7 +69,7 @@ rule genes:
         mem_mb=500,
         runtime=5,
     params:
-        settings=lambda wildcards: json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True),
+        settings=gene_settings,
         code=code_of("genes", "eflops.data.expression"),
     message:
         "Name the genes of {wildcards.dataset}"

@@ -24,6 +24,22 @@ def draw_settings(wildcards):
     return json.dumps({**data_settings(STUDY.datasets[wildcards.dataset]), **draw}, sort_keys=True)
 
 
+def draw_code(wildcards):
+    """The name of the code that makes a data set."""
+    return code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind))
+
+
+def draw_plan(wildcards):
+    """The file that says what is asked of a data draw."""
+    draw = f"data/{wildcards.dataset}/{wildcards.ratio}-draw{wildcards.draw}"
+    return asked(draw, draw_settings(wildcards), draw_code(wildcards))
+
+
+def gene_settings(wildcards):
+    """What the genes of a data set depend on."""
+    return json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True)
+
+
 def cell_draws(wildcards, template):
     """Files of the data draws that a cell trains on."""
     plan = PLANS[wildcards.experiment]
@@ -80,6 +96,12 @@ def product_sources(wildcards):
     return [*map(results, product.sources), *map(project, product.resources)]
 
 
+def product_plan(wildcards):
+    """The file that says what is asked of a table or figure."""
+    job = f"{PRODUCTS[wildcards.name].kind}s/{wildcards.name}"
+    return asked(job, product_slice(wildcards), product_code(wildcards))
+
+
 def product_code(wildcards):
     """The name of the code that makes a table or figure."""
     product = PRODUCTS[wildcards.name]
@@ -114,6 +136,6 @@ def names(kind):
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
 # the nearest name. The host of a module may have files of its own there.
 IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")
-for asked in [] if IS_MODULE else sys.argv[1:]:
-    if mistake := misspelt(asked, STUDY, PRODUCTS.values(), SLICES):
+for word in [] if IS_MODULE else sys.argv[1:]:
+    if mistake := misspelt(word, STUDY, PRODUCTS.values(), SLICES):
         sys.exit(mistake)

@@ -34,14 +34,18 @@ def write_slices(config: Config, results: Path) -> dict[str, Slice]:
     """
     slices = {}
     for slice_, asked in _slices(config):
-        file, text = results / slice_.plan, _text(asked)
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            write_text(file, text)
+        write_if_changed(results / slice_.plan, _text(asked))
         manifest = results / slice_.cell
         if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
             manifest.unlink()
         slices[slice_.cell] = slice_
     return slices
+
+
+def write_if_changed(file: Path, text: str) -> None:
+    """Write a text unless it stands there already, so that the file's date says when it changed."""
+    if not file.exists() or file.read_bytes() != text.encode():
+        write_text(file, text)
 
 
 def planned_jobs(config: Config, results: Path) -> Iterator[tuple[Job, str]]:
