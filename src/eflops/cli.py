@@ -86,6 +86,8 @@ def status(
     from eflops.status import as_text, compare
 
     study = read(*(config or [Path("config.yaml")]))
+    if results and not results.is_dir():
+        raise UserError(f"{results}: there is no such folder; name a results folder, or none for that of the config.")
     compared = compare(study, results or Path(study.results))
     print(as_text(compared))
     return int(not compared.complete)

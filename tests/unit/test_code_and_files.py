@@ -33,7 +33,7 @@ def fresh_hash(*roots: str) -> str:
     """The hash as a new process would compute it."""
     code._source.cache_clear()
     code._tree.cache_clear()
-    code._content_hash.cache_clear()
+    code.file_hash.cache_clear()
     code._imports.cache_clear()
     return code.code_hash(*roots)
 

@@ -83,6 +83,9 @@ BAD = [
     ("results", "", "results: '' is wrong; it should name a folder below this one or a full path"),
     ("results", ".", "results: '.' is wrong; it should name a folder below this one"),
     ("results", "../other", "results: '../other' is wrong; it should name a folder below this one"),
+    ("results", "/", "results: '/' is wrong; it should name a folder below this one"),
+    ("results", "~/study", "results: '~/study' is wrong; it should name a folder below this one"),
+    ("results", f"{Path.cwd()}/src", "src' is wrong; src holds files of the project; name another folder."),
     ("results", "out{x}", "results: 'out{x}' is wrong; it should name a folder below this one"),
     ("results", "src", "results: 'src' is wrong; src holds files of the project; name another folder."),
     ("results", "./src/new", "results: './src/new' is wrong; src holds files of the project"),
@@ -316,6 +319,7 @@ class Half:
 class WithoutOne(Half):
     def effective(self, state):
         pass
+class Endless(Endless): ...
 Alias = Ridge
 """
 OWN_MISTAKES = [
@@ -328,6 +332,7 @@ OWN_MISTAKES = [
     ("own_part:Inner", {}, None),
     ("own_part:Alias", {"anything": 1}, None),
     ("own_part:root", {}, None),
+    ("own_part:Endless", {}, None),
     ("own_part:Rigde", {}, "methods.eflops.method: 'Rigde' is not known; did you mean 'Ridge'?"),
     ("own_part:Ridge", {"shrnk": 1}, "methods.eflops.options: 'shrnk' is not known; did you mean 'shrink'?"),
     ("own_broken:Ridge", {}, "own_broken.py, line 2: Python cannot read this ("),

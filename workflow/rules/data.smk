@@ -32,6 +32,7 @@ for BATCH in data_batches(STUDY):
         name:
             BATCH.rule
         input:
+            plan=asked(f"data/{BATCH.rule}", data_slice(BATCH.dataset), data_code(BATCH.dataset)),
             raw=raw_files(BATCH.dataset),
         output:
             manifests=batch_files(BATCH, paths.DATA_MANIFEST),
@@ -48,8 +49,8 @@ for BATCH in data_batches(STUDY):
             mem_mb=growing(1000),
             runtime=growing(5),
         params:
-            settings=json.dumps(data_settings(STUDY.datasets[BATCH.dataset]), sort_keys=True),
-            code=code_of("data", "eflops.data.build", data_module(STUDY.datasets[BATCH.dataset].kind)),
+            settings=data_slice(BATCH.dataset),
+            code=data_code(BATCH.dataset),
         message:
             BATCH.message
         script:
@@ -60,6 +61,7 @@ rule genes:
     """Name the genes of expression data."""
     input:
         gene_files,
+        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", data_slice(wildcards.dataset)),
     output:
         results(paths.GENES),
     log:
@@ -73,7 +75,7 @@ rule genes:
         mem_mb=500,
         runtime=5,
     params:
-        settings=lambda wildcards: json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True),
+        settings=lambda wildcards: data_slice(wildcards.dataset),
         code=code_of("genes", "eflops.data.expression"),
     message:
         "Name the genes of {wildcards.dataset}"

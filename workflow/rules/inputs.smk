@@ -24,6 +24,16 @@ def batch_files(batch, template):
     return filled(template, dataset=batch.dataset, ratio=batch.ratios, **draws)
 
 
+def data_slice(dataset):
+    """What the draws and genes of a data set depend on."""
+    return json.dumps(data_settings(STUDY.datasets[dataset]), sort_keys=True)
+
+
+def data_code(dataset):
+    """The name of the code that makes a data set."""
+    return code_of("data", "eflops.data.build", data_module(STUDY.datasets[dataset].kind))
+
+
 def cell_draws(wildcards, template):
     """Files of the data draws that a cell trains on."""
     plan = PLANS[wildcards.experiment]
@@ -80,6 +90,12 @@ def product_sources(wildcards):
     return [*map(results, product.sources), *map(project, product.resources)]
 
 
+def product_plan(wildcards):
+    """The file that says what is asked of a table or figure."""
+    job = f"{PRODUCTS[wildcards.name].kind}s/{wildcards.name}"
+    return asked(job, product_slice(wildcards), product_code(wildcards))
+
+
 def product_code(wildcards):
     """The name of the code that makes a table or figure."""
     product = PRODUCTS[wildcards.name]
@@ -114,6 +130,6 @@ def names(kind):
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
 # the nearest name. The host of a module may have files of its own there.
 IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")
-for asked in [] if IS_MODULE else sys.argv[1:]:
-    if mistake := misspelt(asked, STUDY, PRODUCTS.values(), SLICES):
+for word in [] if IS_MODULE else sys.argv[1:]:
+    if mistake := misspelt(word, STUDY, PRODUCTS.values(), SLICES):
         sys.exit(mistake)

@@ -1,6 +1,6 @@
 """config.yaml as typed objects: data sets, methods, experiments, searches. The one place that knows the file's keys."""
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
@@ -39,8 +39,10 @@ OWN_FOLDERS = (
 
 
 def _results_folder(text: str) -> str:
-    parts = PurePath(text).parts
-    if not parts or ".." in parts or set("{}*?\n\t") & set(text):
+    folder = PurePath(text)
+    parts = folder.relative_to(Path.cwd()).parts if folder.is_relative_to(Path.cwd()) else folder.parts
+    # The root of the disk and ~, which nobody would replace by the home folder, are no folders for results.
+    if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
     for own in OWN_FOLDERS:

@@ -152,8 +152,8 @@ def data_batches(config: Config) -> Iterator[Batch]:
     targets: dict[tuple[str, str, int], frozenset[str]] = {}
     for plan in all_plans(config):
         target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
-        for draw in itertools.product([plan.dataset], plan.ratios, plan.draws):
-            targets[draw] = targets.get(draw, frozenset()) | {target}
+        for place in itertools.product([plan.dataset], plan.ratios, plan.draws):
+            targets[place] = targets.get(place, frozenset()) | {target}
     ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
     for (dataset, ratio, draw), asking in targets.items():
         ratios.setdefault((dataset, draw, asking), []).append(ratio)
@@ -232,14 +232,18 @@ def write_slices(config: Config, results: Path) -> dict[str, Slice]:
     """
     slices = {}
     for slice_, asked in _slices(config):
-        file, text = results / slice_.plan, _text(asked)
-        if not file.exists() or file.read_text(encoding="utf-8") != text:
-            write_text(file, text)
+        write_if_changed(results / slice_.plan, _text(asked))
         manifest = results / slice_.cell
         if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
             manifest.unlink()
         slices[slice_.cell] = slice_
     return slices
+
+
+def write_if_changed(file: Path, text: str) -> None:
+    """Write a text unless it stands there already, so that the file's date says when it changed."""
+    if not file.exists() or file.read_bytes() != text.encode():
+        write_text(file, text)
 
 
 def planned_jobs(config: Config, results: Path) -> Iterator[tuple[Job, str]]:
