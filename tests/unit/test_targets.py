@@ -48,7 +48,8 @@ def test_every_data_draw_is_in_one_batch_and_no_batch_mixes_draws_of_a_search_wi
         (each.dataset, ratio, draw) for each in data_batches(CONFIG) for ratio in each.ratios for draw in each.draws
     ]
     asked = {(plan.dataset, ratio, draw) for plan in all_plans(CONFIG) for ratio in plan.ratios for draw in plan.draws}
-    assert len(made) == len(set(made)) and set(made) == asked
+    assert len(made) == len(set(made))
+    assert set(made) == asked
     searched = {(search.dataset, draw) for search in CONFIG.searches.values() for draw in search.draws}
     for batch in data_batches(CONFIG):
         assert len({(batch.dataset, draw) in searched for draw in batch.draws}) == 1
