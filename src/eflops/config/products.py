@@ -7,7 +7,7 @@ the general kind.
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
@@ -15,18 +15,18 @@ from pydantic import Field
 from eflops.config.models import Config, Expression, Name
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
+from eflops.results import paths
 
 FILE = PROJECT / "config" / "products.yaml"
 # Where the trials of searches are kept; a search that was never made has none.
 SEARCHES = "resources/search"
-FORMATS = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 
 
 class Product(Strict):
     """A table or figure."""
 
     name: Name
-    kind: Literal["table", "figure"]
+    kind: paths.Kind
     make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
     title: str = Field(description="what it shows")
     paper: str = Field("", description="what the paper calls it, such as Table 1")
@@ -39,12 +39,12 @@ class Product(Strict):
     @property
     def files(self) -> tuple[str, ...]:
         """The files it is written to, below the results folder."""
-        return tuple(f"{self.kind}s/{self.name}.{suffix}" for suffix in FORMATS[self.kind])
+        return paths.product_files(self.kind, self.name)
 
     @property
     def csv(self) -> str:
         """The file of its plain numbers."""
-        return f"{self.kind}s/{self.name}.csv"
+        return paths.product(self.kind, self.name)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -65,7 +65,8 @@ class Product(Strict):
 
 def products(config: Config) -> list[Product]:
     """The products whose experiments the config has, of searches only what was made."""
-    entries = [entry for entry in _entries(config).values() if _has_experiments(entry, config)]
+    there = set(config.experiments)
+    entries = [entry for entry in _entries(config).values() if there.issuperset(entry.get("experiments", ()))]
     return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry))]
 
 
@@ -78,7 +79,8 @@ def target_of(config: Config, product: Product) -> str:
 def product_job(config: Config, product: Product) -> dict[str, Any]:
     """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
     entry = product.model_dump(mode="json", exclude={"paper", "category"})
-    searches = [name for name, search in config.searches.items() if _trials(search.entry) in product.resources]
+    kept = product.resources
+    searches = [name for name, search in config.searches.items() if f"{SEARCHES}/{search.entry}.csv" in kept]
     return {**entry, **shown_methods(config, product.experiments, searches)}
 
 
@@ -107,10 +109,6 @@ def _entries(config: Config) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _has_experiments(entry: Mapping[str, Any], config: Config) -> bool:
-    return set(entry.get("experiments", ())) <= set(config.experiments)
-
-
 def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """An entry with the trials that were kept, of those that it names; None where it names some and none were."""
     named = entry.get("resources", [])
@@ -118,12 +116,9 @@ def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**entry, "resources": kept} if kept or not named else None
 
 
-def _trials(entry: str) -> str:
-    return f"{SEARCHES}/{entry}.csv"
-
-
 @cache
 def project_entries() -> dict[str, dict[str, Any]]:
+    """The entries of config/products.yaml."""
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
     raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
     return {name: {"name": name} | entry for name, entry in raw.items()}
