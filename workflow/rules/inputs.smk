@@ -1,9 +1,9 @@
 # What rules are given: their input files and params. Each gets its own slice of the config and nothing more.
 
 
-def raw_files(wildcards):
+def raw_files(dataset):
     """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
-    entry = STUDY.datasets[wildcards.dataset]
+    entry = STUDY.datasets[dataset]
     return [*map(given, getattr(entry, "files", [])), *filled(paths.RAW, source=getattr(entry, "source", []))]
 
 
@@ -18,26 +18,20 @@ def given(path):
     return local(os.path.relpath(locate(path) or path))
 
 
-def draw_settings(wildcards):
-    """What a draw of a data set depends on, and the draw itself."""
-    draw = {"ratio": wildcards.ratio, "draw": int(wildcards.draw)}
-    return json.dumps({**data_settings(STUDY.datasets[wildcards.dataset]), **draw}, sort_keys=True)
+def batch_files(batch, template):
+    """The files of the data draws that one job makes."""
+    draws = {} if batch.by_draw else {"draw": batch.draws}
+    return filled(template, dataset=batch.dataset, ratio=batch.ratios, **draws)
 
 
-def draw_code(wildcards):
+def settings_of(dataset):
+    """All that a data set depends on besides files and code."""
+    return json.dumps(data_settings(STUDY.datasets[dataset]), sort_keys=True)
+
+
+def data_code(dataset):
     """The name of the code that makes a data set."""
-    return code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind))
-
-
-def draw_plan(wildcards):
-    """The file that says what is asked of a data draw."""
-    draw = f"data/{wildcards.dataset}/{wildcards.ratio}-draw{wildcards.draw}"
-    return asked(draw, draw_settings(wildcards), draw_code(wildcards))
-
-
-def gene_settings(wildcards):
-    """What the genes of a data set depend on."""
-    return json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True)
+    return code_of("data", "eflops.data.build", data_module(STUDY.datasets[dataset].kind))
 
 
 def cell_draws(wildcards, template):
