@@ -91,6 +91,7 @@ def test_a_wrong_option_is_refused_in_a_sentence(
     [
         (["fetch", "nosuch"], "there is no image set 'nosuch'; there are mnist and fashion_mnist."),
         (["show", "folder"], "this record cannot be read (Is a directory)."),
+        (["show", "no.json"], "there is no such record; make what is missing with: snakemake all"),
         (["explain", "no/such/thing.csv"], "there is no such file; make it with: snakemake"),
         (["explain", "binary.csv"], "it lies in no results folder, and any results folder does not hold it"),
         (["check", "list.yaml"], "this is a list; a config file has keys"),
