@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
     """Check a config and say every mistake."""
     from eflops.config.load import read
-    from eflops.data.check import problems
+    from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
     if wrong := problems(checked):
@@ -344,7 +344,7 @@ def deploy(
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
-    from eflops.flower.deploy import deploy as prepare
+    from eflops.flower.deploy import prepare
 
     prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
 

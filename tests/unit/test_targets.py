@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from eflops.config.load import read
+from eflops.config.messages import misspelt
 from eflops.config.products import products
-from eflops.config.targets import misspelt
 
 CONFIG = read(Path(__file__).parents[2] / "config.yaml")
 CELLS = ["cells/mnist/all/eflops.json", "cells/mnist/all/fedavg.json"]
@@ -26,7 +26,8 @@ def told(asked: str) -> str:
         ("cells/mnist/all/eflop.json", "cells/mnist/all/eflops.json"),
         ("search/sinthetic.json", "search/synthetic.json"),
         ("data/golb/genes.csv", "data/golub/genes.csv"),
-        ("references/synthetc/nd0.64-draw3/lasso.json", "references/synthetic/nd0.64-draw3/lasso.json"),
+        ("data/synthetc/nd0.64-draw3/manifest.json", "data/synthetic/nd0.64-draw3/manifest.json"),
+        ("data/golub/all-draw99/manifest.json", "data/golub/all-draw9/manifest.json"),
     ],
 )
 def test_a_misspelt_file_is_answered_with_the_nearest(asked: str, near: str) -> None:

@@ -25,29 +25,35 @@ rule fetch:
         "../scripts/fetch.py"
 
 
-rule data:
-    """Make one data draw: a federation of clients with its test rows."""
-    input:
-        raw=raw_files,
-    output:
-        manifest=results(paths.DATA_MANIFEST),
-        arrays=results(paths.DATA_ARRAYS),
-    log:
-        logs("data/{dataset}/{ratio}-draw{draw}"),
-    benchmark:
-        benchmarks("data/{dataset}/{ratio}-draw{draw}")
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(5),
-    params:
-        settings=draw_settings,
-        code=lambda wildcards: code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
-    message:
-        "Make {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
-    script:
-        "../scripts/data.py"
+for BATCH in data_batches(STUDY):
+
+    rule:
+        """Make data draws, each a federation of clients with its test rows."""
+        name:
+            BATCH.rule
+        input:
+            raw=raw_files(BATCH.dataset),
+        output:
+            manifests=batch_files(BATCH, paths.DATA_MANIFEST),
+            arrays=batch_files(BATCH, paths.DATA_ARRAYS),
+        log:
+            logs(BATCH.job),
+        benchmark:
+            benchmarks(BATCH.job)
+        wildcard_constraints:
+            draw="|".join(map(str, BATCH.draws)),
+        conda:
+            "../../envs/analysis.yaml"
+        resources:
+            mem_mb=growing(1000),
+            runtime=growing(5),
+        params:
+            settings=json.dumps(data_settings(STUDY.datasets[BATCH.dataset]), sort_keys=True),
+            code=code_of("data", "eflops.data.build", data_module(STUDY.datasets[BATCH.dataset].kind)),
+        message:
+            BATCH.message
+        script:
+            "../scripts/data.py"
 
 
 rule genes:

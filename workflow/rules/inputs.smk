@@ -1,9 +1,9 @@
 # What rules are given: their input files and params. Each gets its own slice of the config and nothing more.
 
 
-def raw_files(wildcards):
+def raw_files(dataset):
     """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
-    entry = STUDY.datasets[wildcards.dataset]
+    entry = STUDY.datasets[dataset]
     return [*map(given, getattr(entry, "files", [])), *filled(paths.RAW, source=getattr(entry, "source", []))]
 
 
@@ -18,10 +18,10 @@ def given(path):
     return local(os.path.relpath(locate(path) or path))
 
 
-def draw_settings(wildcards):
-    """What a draw of a data set depends on, and the draw itself."""
-    draw = {"ratio": wildcards.ratio, "draw": int(wildcards.draw)}
-    return json.dumps({**data_settings(STUDY.datasets[wildcards.dataset]), **draw}, sort_keys=True)
+def batch_files(batch, template):
+    """The files of the data draws that one job makes."""
+    draws = {} if batch.by_draw else {"draw": batch.draws}
+    return filled(template, dataset=batch.dataset, ratio=batch.ratios, **draws)
 
 
 def cell_draws(wildcards, template):

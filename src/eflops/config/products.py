@@ -5,16 +5,14 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from eflops.config.messages import sentences, unknown
 from eflops.config.models import Config, Expression, Name
-from eflops.config.own import name_mistakes
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
 
@@ -98,33 +96,9 @@ def shown_methods(config: Config, experiments: list[str], searches: Iterable[str
     }
 
 
-def product_mistakes(config: Config) -> Iterator[str]:
-    """What is wrong with the products that a config adds or changes, in sentences."""
-    known = _project_entries() | _general_entries(config)
-    for name in set(_project_entries()) & set(_general_entries(config)):
-        yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
-    for name, change in config.products.items():
-        place = f"products.{name}"
-        if change is None:
-            if name not in known:
-                yield unknown(place, name, known)
-            continue
-        entry = known.get(name, {}) | {"name": name} | change
-        try:
-            product = Product.model_validate(entry)
-        except ValidationError as error:
-            yield from sentences(error, entry, Product, place)
-            continue
-        if "make" in change:
-            yield from name_mistakes(product.make, f"{place}.make")
-        for experiment in product.experiments:
-            if experiment not in config.experiments and "experiments" in change:
-                yield unknown(f"{place}.experiments", experiment, config.experiments)
-
-
 def _entries(config: Config) -> dict[str, dict[str, Any]]:
     """All entries by name, changes of the config laid over those of the project and the general ones."""
-    entries = _project_entries() | _general_entries(config)
+    entries = project_entries() | general_entries(config)
     for name, change in config.products.items():
         if change is None:
             del entries[name]
@@ -149,18 +123,18 @@ def _trials(entry: str) -> str:
 
 
 @cache
-def _project_entries() -> dict[str, dict[str, Any]]:
+def project_entries() -> dict[str, dict[str, Any]]:
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
     raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
     return {name: {"name": name} | entry for name, entry in raw.items()}
 
 
-def _general_entries(config: Config) -> dict[str, dict[str, Any]]:
+def general_entries(config: Config) -> dict[str, dict[str, Any]]:
     """A table, paired tests and a figure for each experiment that the project's own products do not show.
 
     On expression data the selected genes and their stability are shown too.
     """
-    own = [entry["experiments"] for entry in _project_entries().values() if "experiments" in entry]
+    own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
     entries = {}
     for name, experiment in config.experiments.items():

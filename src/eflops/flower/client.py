@@ -23,10 +23,9 @@ from eflops.errors import UserError
 from eflops.flower.rows import Place, load_rows
 from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
-from eflops.training.client import answer
 from eflops.training.engines import batched
-from eflops.training.methods.base import Rounds, Task
-from eflops.training.methods.finetuning import SupportFinetuning
+from eflops.training.methods.base import Rounds, Task, answer
+from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
 
