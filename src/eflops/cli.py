@@ -346,7 +346,7 @@ def deploy(
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
-    from eflops.flower.deploy import deploy as prepare
+    from eflops.flower.deploy import prepare
 
     prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
 

@@ -24,7 +24,7 @@ GRACE_SECONDS = 10.0
 STARTED = "Successfully started run"
 
 
-def deploy(
+def prepare(
     run_config: str, addresses: Sequence[str], port: int, config: Sequence[Path], folder: Path, start: bool
 ) -> None:
     """Write what each host needs, say what to type there, and start it here if asked to."""
