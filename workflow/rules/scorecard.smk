@@ -1,10 +1,11 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has; and what it comes to.
-from eflops.analysis.needs import TARGETS, judges, needs, summary_sources
+from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
 from eflops.code import combined
 from eflops.results.study import present_code
 
 JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
 SUMMARISED = summary_sources(PRODUCTS.values())
+SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
 
 
 rule scorecard:
@@ -43,6 +44,7 @@ rule summary:
     """Sum up what was found, in a few sentences."""
     input:
         results(*SUMMARISED),
+        [project(path) for path in SUMMARISED_TRIALS],
     output:
         results(paths.SUMMARY),
         results(paths.SUMMARY_OF_REPORT),
@@ -59,6 +61,7 @@ rule summary:
     params:
         results=subpath(output[0], parent=True),
         sources=SUMMARISED,
+        trials=SUMMARISED_TRIALS,
         code=code_of("summary", "eflops.analysis.summary.write"),
     message:
         "Sum up what was found"
