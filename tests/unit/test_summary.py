@@ -100,8 +100,8 @@ def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
         claim("agrees"),
     )
     assert points(made, "The paper's numbers and claims") == [
-        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of Table 2's 0 shares none is judged; of 1 claims "
-        "1 agrees."
+        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of Table 2's 0 shares none is judged; of 1 "
+        "claims 1 agrees."
     ]
 
 
@@ -172,8 +172,8 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
     assert told == [
         "The paper's list of eflops stands out: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
         "shares 4.0 with them.",
-        "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the paper's); "
-        "defensin (0.00, 0.43).",
+        "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
+        "paper's); defensin (0.00, 0.43).",
         "At nearest settings it is 4 of 7; the same are missing.",
     ]
     judged(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
@@ -181,8 +181,8 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
     assert points(trials, "Selected genes, Table 2")[2] == (
-        "None of the search's 2 settings selects ferritin in more than 0.30 of its runs; 1 of 2 have 5 of the 7, none has "
-        "more."
+        "None of the search's 2 settings selects ferritin in more than 0.30 of its runs; 1 of 2 have 5 of the 7, none "
+        "has more."
     )
     trials = trials_of(made, "golub", [row | {"listed": 5, "share@ferritin": 0.9}], monkeypatch)
     assert points(trials, "Selected genes, Table 2")[2] == "1 of 1 have 5 of the 7, none has more."
@@ -207,8 +207,8 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, mon
     first, found = points(made, subject)
     assert first.startswith("It is not met everywhere: up to 2 times the target's gates may be open")
     assert found == (
-        "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at N/d "
-        "2.00; leukaemia (share of gates) 0.0078."
+        "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at "
+        "N/d 2.00; leukaemia (share of gates) 0.0078."
     )
     assert not points(made, "Does not hold")
     trials = [
@@ -238,7 +238,8 @@ def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
     _, over_all = points(having(made, ENTROPY_TRIALS, rows), "Entropy")
     change = f"{MINUS}0.030 ({MINUS}0.050 to {MINUS}0.010)"
     assert over_all == (
-        f"Over all 128 settings of the search, paired: test R2 {change}, higher in 54 and lower in 70; for T <= .1 {change}."
+        f"Over all 128 settings of the search, paired: test R2 {change}, higher in 54 and lower in 70; "
+        f"for T <= .1 {change}."
     )
     rows[1] |= {"mean_high": 0.01}
     assert points(having(made, ENTROPY_TRIALS, rows), "Entropy")[-1].endswith("; no size of T matters clearly.")

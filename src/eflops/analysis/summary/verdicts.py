@@ -80,8 +80,7 @@ def cannot_be_told(card: Card, _: Source) -> Iterator[Point]:
             continue
         lost = ground["cause"] == Cause.DIVERGED
         among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if ground["of"] > 1 else "open"
-        told = f"{line['short']}: {Cause.DIVERGED if lost else among}; {ground['figure']}."
-        yield told, _place(line)
+        yield f"{line['short']}: {Cause.DIVERGED if lost else among}; {ground['figure']}.", _place(line)
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
