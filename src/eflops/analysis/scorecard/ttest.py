@@ -19,14 +19,13 @@ from eflops.analysis.stats.further import Noise, further, within
 from eflops.analysis.stats.paired import paired_tests
 from eflops.errors import UserError
 
-SECTION = "Paired t-test"
 RUNS, SEARCHED, NEAREST = "golub_runs", "golub_splits", "golub_nearest"
 BASELINE = HARD_THRESHOLDING[0]
 
 
 def lines(evidence: Evidence) -> Iterator[Line]:
     """One line: t, with its p in words."""
-    paper, place = evidence.paper.t, ("golub-test/t", SECTION, "t", PAIR, "")
+    paper, place = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
     try:
         t, told = _tested(evidence)
         searched = _held(evidence, SEARCHED, paper, f"{told} ")
