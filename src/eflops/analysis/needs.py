@@ -20,8 +20,8 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
-# The searches whose trials it tells of, by the names of their files.
-SETTING_TRIALS, GENE_TRIALS = "synthetic", "golub"
+# The search whose trials it tells of, by the name of its file.
+GENE_TRIALS = "golub"
 _SUMMARISED = (ENTROPY_GRID, ENTROPY_TRIALS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
@@ -38,9 +38,9 @@ def summary_sources(products: Iterable[Product]) -> list[str]:
 
 
 def summary_trials(products: Iterable[Product]) -> list[str]:
-    """The trials of searches that the summary tells of, where a product reads them too."""
-    known = {path for product in products for path in product.resources}
-    return [path for name in (SETTING_TRIALS, GENE_TRIALS) if (path := f"{SEARCHES}/{name}.csv") in known]
+    """The trials of the search that the summary tells of, where a product reads them too."""
+    path = f"{SEARCHES}/{GENE_TRIALS}.csv"
+    return [path] if any(path in product.resources for product in products) else []
 
 
 def judges(targets: Path) -> list[str]:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from eflops.analysis.needs import GENE_TRIALS, SETTING_TRIALS
+from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import counted
@@ -16,7 +16,6 @@ from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, sectio
 from eflops.analysis.scorecard.verdict import Cause, Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
-from eflops.analysis.stats.trials import by_ratio
 from eflops.analysis.text import judged
 
 # A scorecard as its file has it, and one of its lines.
@@ -152,33 +151,12 @@ def constraint(card: Card, source: Source) -> Iterator[Point]:
             kinds.setdefault((kind, unit), {})[place] = value
         told = [f"{kind} ({unit}) {_ends(places)}" for (kind, unit), places in kinds.items()]
         yield f"Open gates after training: {'; '.join(told)}.", _place(line)
-        if line["verdict"] == Verdict.DIFFERS and source.was_searched(SETTING_TRIALS):
-            yield from _gate_trials(source.trials(SETTING_TRIALS))
 
 
 def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
     """The highest and the lowest of several values."""
     ends = dict.fromkeys(found(places, key=lambda place: places[place]["mean"]) for found in (max, min))
     return " and ".join(f"{_interval(places[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
-
-
-def _gate_trials(trials: pd.DataFrame) -> Iterator[Point]:
-    """Whether other settings of the search meet the constraint at each N/d, and what sets the chosen one apart."""
-    own, columns = trials[trials["method"] == METHOD], list(by_ratio(trials, "open_gates").values())
-    met = own[(own[columns] <= MOST).all(axis=1)]
-    if not columns or met.empty:
-        return
-    chosen, rate = own.iloc[0], "set_multiplier_rate"
-    yield (
-        f"It could be met: {len(met)} of the search's {len(own)} settings do so at each of its N/d, the best with a "
-        f"mean test R2 of {met['score'].max():.3f}, the chosen one with {chosen['score']:.3f}.",
-        "figures/fig_prior",
-    )
-    yield (
-        f"The chosen one was admitted by its mean over N/d, {chosen['open_gates']:.2f} times the target; its "
-        f"multiplier rate is {chosen[rate]:.2g}, that of those that meet it {met[rate].median():.2g} in the median.",
-        "figures/fig_prior",
-    )
 
 
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
