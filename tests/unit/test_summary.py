@@ -109,7 +109,7 @@ def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) ->
     judged(made, claim("agrees"), claim("agrees", {"of": 3}))
     assert points(made, "Holds") == [
         "It wins: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
-        "It wins (least clear of 3 comparisons): its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+        "It wins; least clear of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
     ]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.scorecard.evidence import Missing
+from eflops.analysis.stats.further import Further
 from eflops.analysis.stats.paired import holm
 from eflops.analysis.stats.student import t_quantile, t_tail
 from eflops.analysis.stats.summary import LEVEL
@@ -77,6 +78,11 @@ class Value:
     n: int
     unit: str
     diverged: int = 0
+
+    @classmethod
+    def of(cls, name: str, found: Further, unit: str, diverged: int = 0) -> "Value":
+        """The number that one further unit is held against."""
+        return cls(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, unit, diverged)
 
 
 @dataclass(frozen=True)

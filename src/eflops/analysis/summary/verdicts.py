@@ -50,7 +50,7 @@ def holds(card: Card, _: Source) -> Iterator[Point]:
     """The claims that agree, each with its least clear figure."""
     for line in _claims(card, Verdict.AGREES):
         ground = _ground(line)
-        among = f" (least clear of {ground['of']} comparisons)" if ground["of"] > 1 else ""
+        among = f"; least clear of {ground['of']} comparisons" if ground["of"] > 1 else ""
         yield f"{line['short']}{among}: {ground['figure']}.", _place(line)
 
 
