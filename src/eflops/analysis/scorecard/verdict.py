@@ -25,17 +25,6 @@ class Verdict(StrEnum):
     UNJUDGED = "not judged"
 
 
-class Cause(StrEnum):
-    """What a verdict on a claim rests on."""
-
-    HOLDS = "every comparison holds"
-    AGAINST = "a comparison is clearly against it"
-    WIDE = "the interval holds both answers"
-    TURNS = "leaving one unit out turns the verdict"
-    DIVERGED = "runs of E-FLoPS diverged"
-    UNLEARNT = "a method has learnt nothing"
-
-
 # An interval longer than this says too little: twice .15 for support recovery, half of its range for a share of runs.
 RECOVERY_LONGEST = 0.30
 SHARE_LONGEST = 0.50
@@ -95,7 +84,6 @@ class Ground:
     """
 
     verdict: Verdict
-    cause: Cause
     figure: str
     size: str
     failing: int
