@@ -1,10 +1,10 @@
 """CPU time per seed-round of each method at the paper's synthetic size, beside a plain numpy loop and a floor.
 
 The numpy loop is federated averaging of one seed as one would write it down. The floor is the matrix products and
-random numbers of the same rounds, bare: no gates, no averaging, no evaluation. All are measured in turn in one
-invocation and the fastest of each is kept, because timings are noisy; ratios are what counts. Methods have the settings
-of config.yaml, per data set too, but for the number of local steps, which is the same for all. A run that diverges is
-not timed.
+random numbers of the same rounds, in one compiled call per client: no gates, no step, no averaging, no evaluation. All
+are measured in turn in one invocation and the fastest of each is kept, because timings are noisy; ratios are what
+counts. Methods have the settings of config.yaml, per data set too, but for the number of local steps, which is the same
+for all. A run that diverges is not timed.
 
     python benchmarks/engine.py [--ratio 0.64] [--rounds 100] [--repeats 3] [--csv benchmarks/engine.csv] [--show]
 """
@@ -16,19 +16,19 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 
 from eflops.config.load import read
 from eflops.config.models import Config
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.build import build
-from eflops.training.client import draw_batches
 from eflops.training.engines import batched
-from eflops.training.methods.batches import Batches
-from eflops.training.models.gradients import slopes
+from eflops.training.methods.batches import Batches, draw_batches, rows_of_step
+from eflops.training.models.base import gradient
 from eflops.training.models.linear import Linear
+from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.gates import logistic_noise
 from eflops.training.numerics.noise import uniform
 from eflops.training.rounds import Server, sampled_clients
@@ -88,14 +88,15 @@ class Bench:
         """CPU seconds of the products of every asked client and step, and of the gates' noise."""
         model = Linear(self.federation.test.x.shape[1])
         data = [model.rows(block.x, block.y) for block in self.federation.clients]
-        theta, start = torch.zeros(len(seeds), model.size), cpu_seconds()
-        for round_ in range(self.rounds):
-            for client, runs in self.asked(seeds, round_):
+        assert all(rows.arrays for rows in data)
+        rounds = [list(self.asked(seeds, round_)) for round_ in range(self.rounds)]
+        theta, start = np.zeros((len(seeds), model.size), np.float32), cpu_seconds()
+        for round_, asked in enumerate(rounds):
+            for client, runs in asked:
                 if gated:
                     logistic_noise(uniform(runs, "floor", (round_, client), STEPS, model.size))
                 drawn = draw_batches(len(data[client]), STEPS, batch, runs, round_, client)
-                for step in range(STEPS):
-                    slopes(theta[: len(runs)], data[client], _places(drawn, step))
+                _products(data[client].arrays, theta[: len(runs)], drawn)
         return cpu_seconds() - start
 
     def numpy_loop(self, batch: int | None) -> float:
@@ -127,8 +128,12 @@ def _gradient(x: np.ndarray, y: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.float32(2 / len(y)) * (x.T @ (x @ theta - y))
 
 
-def _places(drawn: Batches, step: int) -> "torch.Tensor | None":
-    return torch.from_numpy(drawn.chosen(step)) if drawn.size else None
+@compiled
+def _products(rows: Any, theta: np.ndarray, batches: Batches) -> None:
+    steps, orders, size = batches
+    slopes = np.empty_like(theta)
+    for step in range(steps):
+        gradient(rows, theta, rows_of_step(orders, size, step), slopes)
 
 
 def measured(bench: Bench, repeats: int) -> dict[tuple[str, str, int], float]:
@@ -140,8 +145,9 @@ def measured(bench: Bench, repeats: int) -> dict[tuple[str, str, int], float]:
         for name in METHODS:
             for seeds in (many, few, [0]):
                 work[name, label, len(seeds)] = partial(bench.train, name, batch, seeds)
-        work["floor", label, MANY] = partial(bench.floor, False, batch, many)
-        work["floor with noise", label, MANY] = partial(bench.floor, True, batch, many)
+        for seeds in (many, few):
+            work["floor", label, len(seeds)] = partial(bench.floor, False, batch, seeds)
+            work["floor with noise", label, len(seeds)] = partial(bench.floor, True, batch, seeds)
     best = dict.fromkeys(work, float("inf"))
     for _ in range(repeats):
         for key, piece in work.items():
@@ -164,6 +170,7 @@ def ratios(ms: dict[tuple[str, str, int], float]) -> Iterator[tuple[str, str, fl
         yield "E-FLoPS : FedAvg, 30 seeds", batch, ms["eflops", batch, MANY] / ms["fedavg", batch, MANY], "2"
         yield "FedAvg, three seeds : thirty", batch, ms["fedavg", batch, FEW] / ms["fedavg", batch, MANY], "1.3"
         yield "E-FLoPS, three seeds : thirty", batch, ms["eflops", batch, FEW] / ms["eflops", batch, MANY], "1.3"
+        yield "floor, three seeds : thirty", batch, ms["floor", batch, FEW] / ms["floor", batch, MANY], ""
         yield "FedAvg : floor", batch, ms["fedavg", batch, MANY] / ms["floor", batch, MANY], "1.5"
         yield "E-FLoPS : floor", batch, ms["eflops", batch, MANY] / ms["floor with noise", batch, MANY], "1.7"
 

@@ -2,15 +2,16 @@
 
 Flower trains one seed, as on a federation; the batched engine trains all of them at once. Both are measured in turn and
 the fastest of each is kept; the seed that both trained must have the same weights. The second ratio adds the start-up
-of each, spread over the rounds of a whole run of the config, with one start of Flower a seed.
+of each, spread over the rounds of a whole run of the config, with one start of Flower per seed.
 
 Beside them stands a plain Flower app of FedAvg with a numpy client (`plain_flower.py`) on the same data. A round of
 Flower's takes 0.1 s at the least: its simulation looks for new messages ten times a second.
 
-    python benchmarks/flower.py [--ratio 0.64] [--seeds 30] [--rounds 20] [--repeats 3] [--methods eflops fedavg]
+    python benchmarks/flower.py [--ratio 0.64] [--seeds 30] [--rounds 20] [--repeats 3] [--methods eflops] [--show]
 """
 
 import argparse
+import csv
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,9 @@ from eflops.training.train import make_method, make_task
 
 EXPERIMENT = "support_recovery"
 IMPORTS = "import eflops.training.train, eflops.training.engines.batched"
+PLAIN = "a plain Flower app of FedAvg, numpy client"
+COLUMNS = ("method", "flower", "batched", "flower_with_start", "batched_with_start")
+Row = tuple[str | float, ...]
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Cell:
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure and write a CSV, or read it; print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--config", type=Path, nargs="+", default=[Path("config.yaml")])
     parser.add_argument("--ratio", type=float, default=0.64)
@@ -67,13 +71,36 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--methods", nargs="+", default=["fedavg", "fediht", "fediterht", "flops", "eflops"])
+    parser.add_argument("--csv", type=Path, default=Path("benchmarks/flower.csv"))
+    parser.add_argument("--show", action="store_true", help="print what the CSV holds and measure nothing")
     arguments = parser.parse_args()
+    if not arguments.show:
+        with arguments.csv.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *measure(arguments)])
+    with arguments.csv.open(newline="") as file:
+        show(list(csv.DictReader(file)))
+
+
+def measure(arguments: argparse.Namespace) -> list[Row]:
+    """A row for the plain app and one for each method."""
     config = read(*arguments.config)
     batched.prepare()
     with tempfile.TemporaryDirectory() as folder:
         measured = [make_cell(config, name, arguments, Path(folder)) for name in arguments.methods]
-        print(f"a plain Flower app of FedAvg, numpy client: {plain(measured[0], arguments.rounds):.1f} ms per round")
-        compare(measured, arguments)
+        return [(PLAIN, round(plain(measured[0], arguments.rounds), 1)), *compare(measured, arguments)]
+
+
+def show(rows: list[dict[str, str]]) -> None:
+    """Print a table."""
+    print("| method | Flower, ms per seed-round | batched | ratio | with start-up |\n| --- | --- | --- | --- | --- |")
+    for row in rows:
+        times = [float(row[name]) for name in COLUMNS[1:] if row[name]]
+        if len(times) == 1:
+            print(f"| {row['method']} | {times[0]:.1f} | | | |")
+        else:
+            flower, batch, flower_whole, batch_whole = times
+            ratios = f"{flower / batch:.0f} | {flower_whole / batch_whole:.0f}"
+            print(f"| {row['method']} | {flower:.1f} | {batch:.2f} | {ratios} |")
 
 
 def plain(cell: Cell, rounds: int) -> float:
@@ -96,27 +123,25 @@ def make_cell(config: Config, name: str, arguments: argparse.Namespace, folder: 
     return Cell(made, federation, settings["rounds"] + settings["finetune_rounds"])
 
 
-def compare(measured: list[Cell], arguments: argparse.Namespace) -> None:
+def compare(measured: list[Cell], arguments: argparse.Namespace) -> list[Row]:
     """Train every cell on both engines in turn, inside one simulation."""
     begin = time.perf_counter()
+    rows: list[Row] = []
 
     def work(grid: simulation.Grid, nodes: dict[int, int]) -> None:
         warm = measured[0]
         warm.train(simulation.connector(warm.job, grid, nodes, Patience()), [0])
         start_up = {"flower": time.perf_counter() - begin, "batched": _seconds_to_import()}
-        print(f"N/d {arguments.ratio}, {len(nodes)} clients, batched {arguments.seeds} seeds; ms per seed-round")
-        print(f"start-up: Flower {start_up['flower']:.1f} s, batched {start_up['batched']:.1f} s")
-        print(f"{'':10} {'--- rounds alone ---':>30} {'--- with start-up ---':>30}")
-        print(f"{'method':10} " + f"{'Flower':>10} {'batched':>9} {'ratio':>9} " * 2)
         for cell in measured:
-            connect = simulation.connector(cell.job, grid, nodes, Patience())
-            print(row(cell, connect, start_up, arguments), flush=True)
+            rows.append(compared(cell, simulation.connector(cell.job, grid, nodes, Patience()), start_up, arguments))
+            print(f"{cell.job.slice['name']} measured", file=sys.stderr)
 
     simulation.simulate(len(measured[0].federation.clients), work)
+    return rows
 
 
-def row(cell: Cell, connect: Connect, start_up: dict[str, float], arguments: argparse.Namespace) -> str:
-    """A line of the table."""
+def compared(cell: Cell, connect: Connect, start_up: dict[str, float], arguments: argparse.Namespace) -> Row:
+    """Milliseconds per seed-round of a method on both engines, without and with the start-up."""
     best = {"flower": float("inf"), "batched": float("inf")}
     for _ in range(arguments.repeats):
         flower, one = cell.train(connect, [0])
@@ -129,11 +154,7 @@ def row(cell: Cell, connect: Connect, start_up: dict[str, float], arguments: arg
     runs = {"flower": 1, "batched": arguments.seeds}
     alone = {name: 1e3 * best[name] / arguments.rounds / runs[name] for name in best}
     whole = {name: alone[name] + 1e3 * start_up[name] / cell.whole_run / runs[name] for name in best}
-    columns = [
-        f"{part['flower']:10.1f} {part['batched']:9.3f} {part['flower'] / part['batched']:8.0f}x"
-        for part in (alone, whole)
-    ]
-    return f"{cell.job.slice['name']:10} {' '.join(columns)}"
+    return (cell.job.slice["name"], *(round(value, 3) for part in (alone, whole) for value in part.values()))
 
 
 def _seconds_to_import() -> float:

@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
     """Check a config and say every mistake."""
     from eflops.config.load import read
-    from eflops.data.check import problems
+    from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
     if wrong := problems(checked):
@@ -86,6 +86,8 @@ def status(
     from eflops.status import as_text, compare
 
     study = read(*(config or [Path("config.yaml")]))
+    if results and not results.is_dir():
+        raise UserError(f"{results}: there is no such folder; name a results folder, or none for that of the config.")
     compared = compare(study, results or Path(study.results))
     print(as_text(compared))
     return int(not compared.complete)
@@ -344,7 +346,7 @@ def deploy(
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
-    from eflops.flower.deploy.prepare import prepare
+    from eflops.flower.deploy import prepare
 
     prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
 

@@ -28,7 +28,7 @@ def code_hashes(*roots: str) -> dict[str, str]:
         source = _source(module)
         if source is None:
             continue
-        found[module] = _content_hash(source)
+        found[module] = file_hash(source)
         waiting.extend(_imports(source))
     return dict(sorted(found.items()))
 
@@ -36,11 +36,6 @@ def code_hashes(*roots: str) -> dict[str, str]:
 def code_hash(*roots: str) -> str:
     """One short name for all the code that the roots can reach."""
     return combined(code_hashes(*roots))
-
-
-def file_hash(path: Path) -> str:
-    """The content hash of one Python file, a script of the workflow."""
-    return _content_hash(path)
 
 
 def combined(hashes: dict[str, str]) -> str:
@@ -69,7 +64,8 @@ def _tree(path: Path) -> ast.Module:
 
 
 @cache
-def _content_hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """The content hash of one Python file."""
     return sha256_bytes(ast.dump(_without_words(_tree(path))).encode())[:16]
 
 

@@ -2,4 +2,4 @@
 
 
 class UserError(Exception):
-    """A mistake the user can mend: one sentence, printed without a traceback, exit code 1."""
+    """A mistake the user can mend: one sentence, printed without a traceback, exit code 2."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from eflops.analysis.gather import difference
 from eflops.config.models import Config
-from eflops.config.slices import planned_jobs
+from eflops.config.plan import planned_jobs
 from eflops.errors import UserError
 from eflops.results.times import whole_run
 from eflops.training import record

@@ -1,6 +1,7 @@
 """A grid whose nodes are Flower's apps in this process: the server and its clients without Flower's processes."""
 
 from collections.abc import Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from flwr.app import Message
@@ -9,11 +10,16 @@ from flwr.serverapp import Grid
 from eflops.flower.client import introduce, respond
 
 
+def node_context(config: Mapping[str, Any]) -> Any:
+    """What a ClientApp knows of its node, as far as ours looks at it."""
+    return SimpleNamespace(node_config=config)
+
+
 class InProcess(Grid):
     """A node for each node config; node k has the number 100 + k."""
 
     def __init__(self, nodes: list[Mapping[str, Any]]) -> None:
-        self.nodes = dict(enumerate(nodes, start=100))
+        self.nodes = {100 + number: node_context(config) for number, config in enumerate(nodes)}
         self.answers: dict[str, Message] = {}
         self.sent = 0
 

@@ -1,6 +1,9 @@
 """What `flwr run` can be told, what a node brings, what is kept of a run: each by itself, without processes."""
 
 import json
+import shutil
+import subprocess
+import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping
@@ -12,9 +15,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+import yaml
 from flwr.app import Message, RecordDict
 from flwr.cli.build import build_fab_from_disk
 from flwr.supercore.task_identity import TaskIdentity
+from in_process import node_context
 
 from eflops.data.federation import Federation
 from eflops.errors import UserError
@@ -40,6 +45,13 @@ def test_the_docs_list_every_key_of_the_run_config() -> None:
     page = (ROOT / "docs" / "flower.md").read_text()
     for name, field in RunConfig.model_fields.items():
         assert f"| `{name}` | {field.description} |" in page
+
+
+@pytest.mark.parametrize(("page", "program"), [("flower.md", "deployment.py"), ("performance.md", "flower.py")])
+def test_the_pages_show_what_was_measured(page: str, program: str) -> None:
+    command = [sys.executable, f"benchmarks/{program}", "--show"]
+    shown = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    assert shown in (ROOT / "docs" / page).read_text(), f"run: python docs/refresh.py docs/{page}"
 
 
 def test_the_bundle_holds_the_config_and_neither_code_nor_data() -> None:
@@ -80,6 +92,17 @@ def test_a_mistake_in_the_run_config_is_said_in_a_sentence(told: dict[str, Any],
         plan(told, ROOT)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_what_a_search_chose_is_read_from_the_bundle_wherever_the_server_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bundle" / "config").mkdir(parents=True)
+    shutil.copy(ROOT / "config.yaml", tmp_path / "bundle")
+    chosen = {"golub": {"eflops": {"rate": 0.0625}}}
+    (tmp_path / "bundle" / "config" / "chosen.yaml").write_text(yaml.safe_dump(chosen))
+    monkeypatch.chdir(tmp_path)
+    assert plan({}, tmp_path / "bundle").job["variants"]["base"]["rate"] == 0.0625
 
 
 def test_a_whole_number_may_stand_where_a_fraction_could() -> None:
@@ -166,7 +189,7 @@ def asked_node(monkeypatch: pytest.MonkeyPatch) -> Any:
     def ask(work: Work, node: Mapping[str, Any]) -> Message:
         message = Message(RecordDict({WORK: work.record()}), 100, "query")
         message.metadata.__dict__["_message_id"] = "1"
-        return client.introduce(message, node)
+        return client.introduce(message, node_context(node))
 
     return ask
 

@@ -16,10 +16,10 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key, l
 
 from eflops.cli import main
 from eflops.data.federation import Block, Federation, load, read_manifest
-from eflops.flower.deploy.deal import deal
-from eflops.flower.deploy.demonstration import Demonstration, log_of
-from eflops.flower.deploy.keys import make_certificates, make_node_key
-from eflops.flower.plan import check
+from eflops.flower.deploy import Demonstration, log_of
+from eflops.flower.hosts import deal
+from eflops.flower.keys import make_certificates, make_node_key
+from eflops.flower.plan import check, plan
 
 ROWS = (2, 5, 3)
 CONFIG = {
@@ -161,6 +161,20 @@ def test_the_apps_run_config_is_the_one_that_was_asked_for(tmp_path: Path) -> No
     app = tomllib.loads((tmp_path / "new/server/app/pyproject.toml").read_text())["tool"]["flwr"]["app"]
     told = check(app["config"])
     assert (told.experiment, told.clients, told.config, told.data) == ("small", 2, "config.yaml", ".")
+
+
+def test_the_app_brings_the_whole_config_with_what_a_search_chose(tmp_path: Path) -> None:
+    (tmp_path / "chosen.yaml").write_text(yaml.safe_dump({"synthetic": {"eflops": {"rate": 0.0625}}}))
+    (tmp_path / "more.yaml").write_text(yaml.safe_dump({"chosen": str(tmp_path / "chosen.yaml")}))
+    assert deploy(tmp_path, "--config", str(tmp_path / "more.yaml")) == 0
+    (tmp_path / "chosen.yaml").unlink()
+    asked = plan({"experiment": "small"}, tmp_path / "new" / "server" / "app")
+    assert asked.job["variants"]["base"]["rate"] == 0.0625
+
+
+def test_a_config_may_lie_in_a_folder_whose_name_has_a_space(tmp_path: Path) -> None:
+    (tmp_path / "my study").mkdir()
+    assert deploy(tmp_path / "my study") == 0
 
 
 def test_hosts_that_bring_files_of_their_own_are_dealt_no_rows(tmp_path: Path) -> None:

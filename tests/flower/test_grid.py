@@ -12,8 +12,7 @@ from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
 from eflops.errors import UserError
-from eflops.flower.grid import GridTransport, Patience, renormalised
-from eflops.flower.meeting import Node, meet, numbered
+from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, renormalised
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
@@ -39,6 +38,7 @@ class Nodes(Grid):
         self.behaviours = dict(enumerate(behaviours, start=100))
         self.answers: dict[str, Message] = {}
         self.asked: list[int] = []
+        self.slow: set[int] = set()
 
     def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
         for message in messages:
@@ -52,7 +52,10 @@ class Nodes(Grid):
             yield number
 
     def pull_messages(self, message_ids: Iterable[str]) -> Iterable[Message]:
-        return [self.answers.pop(number) for number in list(message_ids) if number in self.answers]
+        """What has come by now: the answers of slow nodes come when nobody else's are left."""
+        there = [number for number in message_ids if number in self.answers]
+        quick = [number for number in there if self.asked[int(number)] not in self.slow]
+        return [self.answers.pop(number) for number in quick or there]
 
     def get_node_ids(self) -> Iterable[int]:
         return set(self.behaviours)
@@ -164,6 +167,14 @@ def test_nobody_waits_again_for_a_client_that_failed() -> None:
     patient._away = grid._away
     exchange(patient, [0.5, 0.5], round_=1)
     assert patient.faults == ["training round 2: client 1 did not answer in time"]
+
+
+def test_a_client_that_answered_nonsense_is_there_and_waited_for_in_the_next_round() -> None:
+    grid = transport([honest(1.0)], [garbage, honest(2.0)], on_fault="continue", seconds=1e9)
+    grid.grid.slow.add(101)  # type: ignore[attr-defined]
+    assert len(exchange(grid, [0.5, 0.5])) == 1
+    assert len(exchange(grid, [0.5, 0.5], round_=1)) == 2
+    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
 
 
 def test_a_client_that_is_back_counts_again() -> None:

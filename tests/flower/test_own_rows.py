@@ -16,9 +16,8 @@ from ports import free_ports
 
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError
-from eflops.flower.deploy.deal import deal
-from eflops.flower.deploy.demonstration import Demonstration, log_of
-from eflops.flower.deploy.hosts import Hosts
+from eflops.flower.deploy import Demonstration, log_of
+from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.server import serve
@@ -146,7 +145,7 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
         second = pd.DataFrame(arrays["values"], columns=GENES).assign(**{"class": arrays["class"]})
     second.insert(0, "sample", range(len(second)))
     run_config = f"experiment='own' label='class' clients=2 wait=300 data='{files / 'test.csv'}'"
-    asked = plan({**parse_config_args([run_config]), "config": str(files / "config.yaml")}, files)
+    asked = plan(parse_config_args([run_config]), files)
     hosts = Hosts(tmp_path_factory.mktemp("hosts"), asked, None, ["127.0.0.1"], free_ports(3))
     hosts.prepare([files / "config.yaml"])
     shutil.copyfile(files / "first.csv", hosts.nodes[0] / "rows.csv")

@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from eflops.errors import UserError
 from eflops.training.models.cnn import Cnn, build
-from eflops.training.models.dense_layers import enter_dense, leave_dense, list_dense
+from eflops.training.models.layers import enter_dense, leave_dense, list_dense
 from eflops.training.numerics.convolution import LANES
 
 

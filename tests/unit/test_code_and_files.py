@@ -33,7 +33,7 @@ def fresh_hash(*roots: str) -> str:
     """The hash as a new process would compute it."""
     code._source.cache_clear()
     code._tree.cache_clear()
-    code._content_hash.cache_clear()
+    code.file_hash.cache_clear()
     code._imports.cache_clear()
     return code.code_hash(*roots)
 
@@ -123,23 +123,23 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path, monkey
 
 def test_a_killed_data_job_leaves_no_half_file_and_runs_again_to_the_same_bytes(tmp_path: Path) -> None:
     settings = '{"kind":"synthetic","features":1000,"density":0.05,"correlation":0.2,"snr":20.0,"test_rows":3000,'
-    settings += '"clients":10,"count_concentration":1.0,"min_rows":16,"shift_scale":1.0,"shift_offset":0.0,'
-    settings += '"ratio":"nd1.00","draw":0}'
+    settings += '"clients":10,"count_concentration":1.0,"min_rows":16,"shift_scale":1.0,"shift_offset":0.0}'
     call = "import sys; from eflops.data.build import make; make(*sys.argv[1:])"
     command = [sys.executable, "-c", call, settings]
-    subprocess.run([*command, str(tmp_path / "whole/manifest.json")], check=True)
+    whole, half = (tmp_path / name / "nd1.00-draw0" for name in ("whole", "killed"))
+    subprocess.run([*command, str(whole / "manifest.json")], check=True)
 
-    killed = subprocess.Popen([*command, str(tmp_path / "killed/manifest.json")])
-    while killed.poll() is None and not list((tmp_path / "killed").glob(".*.part")):
+    killed = subprocess.Popen([*command, str(half / "manifest.json")])
+    while killed.poll() is None and not list(half.glob(".*.part")):
         pass
     killed.send_signal(signal.SIGKILL)
     killed.wait()
-    complete = {path.name for path in (tmp_path / "killed").glob("[!.]*")}
+    complete = {path.name for path in half.glob("[!.]*")}
     assert "manifest.json" not in complete or complete == {"manifest.json", "federation.npz"}
 
-    subprocess.run([*command, str(tmp_path / "killed/manifest.json")], check=True)
+    subprocess.run([*command, str(half / "manifest.json")], check=True)
     for name in ("federation.npz", "manifest.json"):
-        assert sha256(tmp_path / "killed" / name) == sha256(tmp_path / "whole" / name)
+        assert sha256(half / name) == sha256(whole / name)
 
 
 def test_arrays_round_trip_and_pickles_are_refused(tmp_path: Path) -> None:

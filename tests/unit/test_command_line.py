@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from eflops.cli import app, main
+from small_results import CONFIG
 
 COMMANDS = sorted(command.callback.__name__ for command in app.registered_commands if command.callback)
 # What each command is given besides the argument that is wrong.
@@ -19,6 +21,8 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     Path("empty.csv").write_text("")
     Path("list.yaml").write_text("- a\n- b\n")
     Path("folder").mkdir()
+    Path("scorecard.json").write_text('{"lines": [], "title": "no search"}')
+    Path("sound.yaml").write_text(yaml.safe_dump(CONFIG))
     return {
         "missing": "no/such/thing.csv",
         "binary": "binary.csv",
@@ -68,6 +72,8 @@ TYPED = [
     ["show"],
     ["fetch", "nosuch"],
     ["adopt", "no.json"],
+    ["adopt", "scorecard.json"],
+    ["status", "nosuch", "--config", "sound.yaml"],
     ["status", "--config", "no.yaml"],
     ["nosuch"],
 ]
@@ -85,6 +91,7 @@ def test_a_wrong_option_is_refused_in_a_sentence(
     [
         (["fetch", "nosuch"], "there is no image set 'nosuch'; there are mnist and fashion_mnist."),
         (["show", "folder"], "this record cannot be read (Is a directory)."),
+        (["show", "no.json"], "there is no such record; make what is missing with: snakemake all"),
         (["explain", "no/such/thing.csv"], "there is no such file; make it with: snakemake"),
         (["explain", "binary.csv"], "it lies in no results folder, and any results folder does not hold it"),
         (["check", "list.yaml"], "this is a list; a config file has keys"),

@@ -83,6 +83,9 @@ BAD = [
     ("results", "", "results: '' is wrong; it should name a folder below this one or a full path"),
     ("results", ".", "results: '.' is wrong; it should name a folder below this one"),
     ("results", "../other", "results: '../other' is wrong; it should name a folder below this one"),
+    ("results", "/", "results: '/' is wrong; it should name a folder below this one"),
+    ("results", "~/study", "results: '~/study' is wrong; it should name a folder below this one"),
+    ("results", f"{Path.cwd()}/src", "src' is wrong; src holds files of the project; name another folder."),
     ("results", "out{x}", "results: 'out{x}' is wrong; it should name a folder below this one"),
     ("results", "src", "results: 'src' is wrong; src holds files of the project; name another folder."),
     ("results", "./src/new", "results: './src/new' is wrong; src holds files of the project"),
@@ -286,25 +289,50 @@ def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
 
 
 OWN = """
+from eflops.training.methods import fedavg
 from eflops.training.methods.base import Payload
 from math import sqrt as root
 if True:
     class Inner:
         pass
-class Ridge:
+class Parts:
+    task = start = download = update = aggregate = None
+    def effective(self, state):
+        pass
+class Ridge(Parts):
     def __init__(self, task, shrink=0.1, *, power):
         pass
-class Free:
+class Free(Parts):
     def __init__(self, task, **options):
         pass
+class Further(fedavg.Method):
+    pass
+class Half:
+    def __init__(self, task):
+        self.task, self.rest = task, 0
+    def start(self, seeds):
+        pass
+    def update(self, received, work):
+        pass
+    def aggregate(self, state, uploads, round_):
+        pass
+class WithoutOne(Half):
+    def effective(self, state):
+        pass
+class Endless(Endless): ...
 Alias = Ridge
 """
 OWN_MISTAKES = [
     ("own_part:Ridge", {"shrink": 1, "power": 2}, None),
     ("own_part:Free", {"anything": 1}, None),
+    ("own_part:Further", {}, None),
+    ("own_part:Half", {}, "methods.eflops.method: own_part:Half has no download and effective; "),
+    ("own_part:WithoutOne", {}, "methods.eflops.method: own_part:WithoutOne has no download; "),
+    ("own_part:Ridge", {"shrink": 1}, "and it cannot be: missing a required argument: 'power'."),
     ("own_part:Inner", {}, None),
     ("own_part:Alias", {"anything": 1}, None),
     ("own_part:root", {}, None),
+    ("own_part:Endless", {}, None),
     ("own_part:Rigde", {}, "methods.eflops.method: 'Rigde' is not known; did you mean 'Ridge'?"),
     ("own_part:Ridge", {"shrnk": 1}, "methods.eflops.options: 'shrnk' is not known; did you mean 'shrink'?"),
     ("own_broken:Ridge", {}, "own_broken.py, line 2: Python cannot read this ("),
@@ -340,10 +368,36 @@ def test_a_data_set_of_ones_own_is_checked_before_any_job(tmp_path: Path, monkey
     check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:build"}))
     with pytest.raises(ConfigError, match=r"datasets.waves.kind: 'biuld' is not known; did you mean 'build'"):
         check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:biuld"}))
+    (tmp_path / "own_few.py").write_text("def build(settings, seed): ...\n")
+    called = "own_few:build is called with settings, ratio, seed and raw, and it cannot be: too many positional"
+    with pytest.raises(ConfigError, match=f"datasets.waves.kind: {called}"):
+        check(changed("datasets.waves", {**OWN_DATA, "kind": "own_few:build"}))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "reason"),
+    [
+        ({"metric": "r2"}, None),
+        ({}, "is called with source, and it cannot be: missing a required argument: 'metric'"),
+        ({"metric": "r2", "hue": 1}, "called with source, metric and hue, and it cannot be: got an unexpected keyword"),
+    ],
+)
+def test_a_product_of_ones_own_is_checked_before_any_job(
+    parameters: dict[str, Any], reason: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_table.py").write_text("def make(source, *, metric, digits=3): ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    entry = {"kind": "table", "make": "own_table:make", "title": "Mine", "parameters": parameters}
+    raw = changed("products", {"mine": entry})
+    if reason is None:
+        check(raw)
+        return
+    with pytest.raises(ConfigError, match=f"products.mine.make: own_table:make .*{reason}"):
+        check(raw)
 
 
 def test_the_eflops_command_sees_modules_beside_the_snakefile(tmp_path: Path) -> None:
-    (tmp_path / "beside.py").write_text("class Method: ...\n")
+    (tmp_path / "beside.py").write_text("from eflops.training.methods.fedavg import Method\n")
     raw = changed("methods.eflops", {"method": "beside:Method", "label": "x"})
     del raw["datasets"]["golub"], raw["methods"]["fedavg"]["per_dataset"]
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(raw))

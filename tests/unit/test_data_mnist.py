@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from eflops.data import idx
-from eflops.data.idx import FILES, IMAGE_SETS, ImageSet, fetch, parse
+from eflops.data.idx import FILES, IMAGE_SETS, ImageSet, PackageError, fetch, parse
 from eflops.data.mnist import build, downsample
-from eflops.data.packages import PackageError
 from eflops.errors import UserError
 
 SETTINGS: dict[str, Any] = {

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eflops.analysis.gather import checked
+from eflops.audit.audit import Options, audit
 from eflops.errors import UserError
 from workflow.conftest import Study
 
@@ -105,6 +106,18 @@ def test_a_changed_setting_is_met_although_snakemakes_own_notes_are_gone(study: 
     study.edit("config.yaml", "label: FedAvg, settings: {rounds: 6", "label: FedAvg, settings: {rounds: 7")
     study.snakemake(cell("fedavg"))
     assert record(study, "fedavg", 0)["origin"]["settings"]["rounds"] == 7
+
+
+def test_changed_data_and_labels_are_met_although_snakemakes_own_notes_are_gone(study: Study) -> None:
+    shutil.rmtree(study.folder / ".snakemake")
+    assert "Nothing to be done" in study.snakemake("all")
+    study.edit("config.yaml", "test_rows: 40", "test_rows: 50")
+    study.edit("config.yaml", "label: FedAvg", "label: Averaging")
+    study.snakemake("all")
+    manifest = json.loads((study.folder / "results/data/synthetic/nd0.64-draw0/manifest.json").read_text())
+    assert manifest["settings"]["test_rows"] == 50
+    assert "Averaging" in (study.folder / "results/tables/support_recovery.md").read_text()
+    assert audit(study.folder / "results", Options(pictures=False)).findings == []
 
 
 def test_results_that_another_config_made_are_not_gathered(study: Study) -> None:

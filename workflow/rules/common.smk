@@ -29,12 +29,10 @@ if Path(sys.executable).exists():
 
 from eflops.code import code_hash, data_module, file_hash
 from eflops.config.load import check, in_order_of, read_yaml
-from eflops.config.messages import ConfigError
+from eflops.config.messages import ConfigError, misspelt
 from eflops.config.models import data_settings
-from eflops.config.plan import all_plans
+from eflops.config.plan import all_plans, data_batches, write_if_changed, write_slices
 from eflops.config.products import product_job, products, shown_methods, target_of
-from eflops.config.slices import write_slices
-from eflops.config.targets import misspelt
 from eflops.files import locate
 from eflops.results import paths
 
@@ -81,6 +79,13 @@ def logs(job):
 def benchmarks(job):
     """The time and memory of a job."""
     return results(paths.BENCHMARK.replace("{job}", job))
+
+
+def asked(job, *texts):
+    """The file that says what is asked of a job. Its date is that of the last change, also without Snakemake's notes."""
+    file = results(paths.ASKED.format(job=job))
+    write_if_changed(Path(file), "\n".join(texts) + "\n")
+    return local(file)
 
 
 def project(path):

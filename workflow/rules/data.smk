@@ -25,35 +25,43 @@ rule fetch:
         "../scripts/fetch.py"
 
 
-rule data:
-    """Make one data draw: a federation of clients with its test rows."""
-    input:
-        raw=raw_files,
-    output:
-        manifest=results(paths.DATA_MANIFEST),
-        arrays=results(paths.DATA_ARRAYS),
-    log:
-        logs("data/{dataset}/{ratio}-draw{draw}"),
-    benchmark:
-        benchmarks("data/{dataset}/{ratio}-draw{draw}")
-    conda:
-        "../../envs/analysis.yaml"
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(5),
-    params:
-        settings=draw_settings,
-        code=lambda wildcards: code_of("data", "eflops.data", data_module(STUDY.datasets[wildcards.dataset].kind)),
-    message:
-        "Make {wildcards.dataset} {wildcards.ratio}, draw {wildcards.draw}"
-    script:
-        "../scripts/data.py"
+for BATCH in data_batches(STUDY):
+
+    rule:
+        """Make data draws, each a federation of clients with its test rows."""
+        name:
+            BATCH.rule
+        input:
+            plan=asked(f"data/{BATCH.rule}", data_slice(BATCH.dataset), data_code(BATCH.dataset)),
+            raw=raw_files(BATCH.dataset),
+        output:
+            manifests=batch_files(BATCH, paths.DATA_MANIFEST),
+            arrays=batch_files(BATCH, paths.DATA_ARRAYS),
+        log:
+            logs(BATCH.job),
+        benchmark:
+            benchmarks(BATCH.job)
+        wildcard_constraints:
+            draw="|".join(map(str, BATCH.draws)),
+        conda:
+            "../../envs/analysis.yaml"
+        resources:
+            mem_mb=growing(1000),
+            runtime=growing(5),
+        params:
+            settings=data_slice(BATCH.dataset),
+            code=data_code(BATCH.dataset),
+        message:
+            BATCH.message
+        script:
+            "../scripts/data.py"
 
 
 rule genes:
     """Name the genes of expression data."""
     input:
         gene_files,
+        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", data_slice(wildcards.dataset)),
     output:
         results(paths.GENES),
     log:
@@ -67,7 +75,7 @@ rule genes:
         mem_mb=500,
         runtime=5,
     params:
-        settings=lambda wildcards: json.dumps(data_settings(STUDY.datasets[wildcards.dataset]), sort_keys=True),
+        settings=lambda wildcards: data_slice(wildcards.dataset),
         code=code_of("genes", "eflops.data.expression"),
     message:
         "Name the genes of {wildcards.dataset}"

@@ -1,9 +1,9 @@
 # What rules are given: their input files and params. Each gets its own slice of the config and nothing more.
 
 
-def raw_files(wildcards):
+def raw_files(dataset):
     """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
-    entry = STUDY.datasets[wildcards.dataset]
+    entry = STUDY.datasets[dataset]
     return [*map(given, getattr(entry, "files", [])), *filled(paths.RAW, source=getattr(entry, "source", []))]
 
 
@@ -18,10 +18,20 @@ def given(path):
     return local(os.path.relpath(locate(path) or path))
 
 
-def draw_settings(wildcards):
-    """What a draw of a data set depends on, and the draw itself."""
-    draw = {"ratio": wildcards.ratio, "draw": int(wildcards.draw)}
-    return json.dumps({**data_settings(STUDY.datasets[wildcards.dataset]), **draw}, sort_keys=True)
+def batch_files(batch, template):
+    """The files of the data draws that one job makes."""
+    draws = {} if batch.by_draw else {"draw": batch.draws}
+    return filled(template, dataset=batch.dataset, ratio=batch.ratios, **draws)
+
+
+def data_slice(dataset):
+    """What the draws and genes of a data set depend on."""
+    return json.dumps(data_settings(STUDY.datasets[dataset]), sort_keys=True)
+
+
+def data_code(dataset):
+    """The name of the code that makes a data set."""
+    return code_of("data", "eflops.data.build", data_module(STUDY.datasets[dataset].kind))
 
 
 def cell_draws(wildcards, template):
@@ -80,6 +90,12 @@ def product_sources(wildcards):
     return [*map(results, product.sources), *map(project, product.resources)]
 
 
+def product_plan(wildcards):
+    """The file that says what is asked of a table or figure."""
+    job = f"{PRODUCTS[wildcards.name].kind}s/{wildcards.name}"
+    return asked(job, product_slice(wildcards), product_code(wildcards))
+
+
 def product_code(wildcards):
     """The name of the code that makes a table or figure."""
     product = PRODUCTS[wildcards.name]
@@ -114,6 +130,6 @@ def names(kind):
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
 # the nearest name. The host of a module may have files of its own there.
 IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")
-for asked in [] if IS_MODULE else sys.argv[1:]:
-    if mistake := misspelt(asked, STUDY, PRODUCTS.values(), SLICES):
+for word in [] if IS_MODULE else sys.argv[1:]:
+    if mistake := misspelt(word, STUDY, PRODUCTS.values(), SLICES):
         sys.exit(mistake)

@@ -5,6 +5,7 @@ rule table:
     """Make one table as CSV, Markdown, LaTeX and HTML."""
     input:
         product_sources,
+        plan=product_plan,
     output:
         csv=results(paths.product("table", "{name}")),
         markdown=results(paths.product("table", "{name}", "md")),
@@ -43,6 +44,7 @@ rule figure:
     """Draw one figure as SVG, PDF and PNG, with its numbers as CSV."""
     input:
         product_sources,
+        plan=product_plan,
     output:
         svg=report(
             results(paths.product("figure", "{name}", "svg")),

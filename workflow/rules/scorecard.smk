@@ -1,16 +1,31 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has; and what it comes to.
 from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
 from eflops.code import combined
+from eflops.files import sha256_bytes
 from eflops.results.study import present_code
 
 JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
+JUDGES = code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS))
 SUMMARISED = summary_sources(PRODUCTS.values())
 SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
+CODE = f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}"
+
+
+# Functions, because Snakemake takes braces in a text for wildcards, and a label may have some.
+def judged_labels(wildcards):
+    """The names of the methods that the scorecard speaks of."""
+    return json.dumps(shown_methods(STUDY, JUDGED)["labels"])
+
+
+def whole_config(wildcards):
+    """The checked config."""
+    return json.dumps(STUDY.model_dump(mode="json"))
 
 
 rule scorecard:
     """Judge every number and claim of the paper."""
     input:
+        plan=lambda wildcards: asked("scorecard", judged_labels(wildcards), JUDGES),
         targets=project(TARGETS),
         runs=filled(paths.GATHERED, experiment=JUDGED),
         curves=filled(paths.CURVES, experiment=JUDGED),
@@ -30,10 +45,9 @@ rule scorecard:
         runtime=5,
     params:
         results=subpath(output.markdown, parent=True),
-        # Functions, because Snakemake takes braces in a text for wildcards, and a label may have some.
-        labels=lambda wildcards: json.dumps(shown_methods(STUDY, JUDGED)["labels"]),
+        labels=judged_labels,
         experiments=JUDGED,
-        code=code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS)),
+        code=JUDGES,
     message:
         "Judge the paper's numbers and claims"
     script:
@@ -71,6 +85,8 @@ rule summary:
 
 rule study:
     """Write down the config and the code that the results were made with."""
+    input:
+        plan=lambda wildcards: asked("study", sha256_bytes(whole_config(wildcards).encode()), CODE),
     output:
         results(paths.STUDY),
     log:
@@ -84,8 +100,8 @@ rule study:
         mem_mb=200,
         runtime=2,
     params:
-        config=lambda wildcards: json.dumps(STUDY.model_dump(mode="json")),
-        code=f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}",
+        config=whole_config,
+        code=CODE,
     message:
         "Write down the config and the code"
     script:

@@ -6,6 +6,7 @@ from eflops.analysis.needs import TARGETS
 rule rank:
     """Rank the trials of a search and choose the best of each method."""
     input:
+        plan=lambda wildcards: asked(f"search/{wildcards.dataset}", search_slice(wildcards)),
         runs=lambda wildcards: results(paths.GATHERED.format(experiment=SEARCH_OF[wildcards.dataset])),
         supports=lambda wildcards: results(paths.SUPPORTS.format(experiment=SEARCH_OF[wildcards.dataset])),
         targets=project(TARGETS),

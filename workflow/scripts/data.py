@@ -1,4 +1,4 @@
-"""Make one data draw."""
+"""Make data draws."""
 
 import sys
 
@@ -9,4 +9,4 @@ from eflops.script import logged
 with logged(snakemake.log[0]):
     from eflops.data.build import make
 
-    make(snakemake.params.settings, snakemake.output.manifest)
+    make(snakemake.params.settings, *snakemake.output.manifests)

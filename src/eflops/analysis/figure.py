@@ -28,7 +28,6 @@ matplotlib.rcParams.update(
         "axes.spines.right": False,
         "legend.frameon": False,
         "legend.fontsize": 7,
-        "figure.constrained_layout.use": True,
         "savefig.dpi": 200,
     }
 )
@@ -70,7 +69,7 @@ class Figure:
         drawing = self.paint()
         drawing.draw_without_rendering()
         places = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
-        drawing.set_layout_engine("none")
+        drawing.set_layout_engine(None)
         for axes, bounds in places:
             left, bottom, width, height = (round(number, 4) for number in bounds)
             axes.set_position((left, bottom, width, height))
@@ -138,7 +137,7 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
 def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:
     """An empty figure and its axes."""
-    drawing = matplotlib.figure.Figure(figsize=size)
+    drawing = matplotlib.figure.Figure(figsize=size, layout="constrained")
     return drawing, drawing.subplots(rows, columns, **options)
 
 

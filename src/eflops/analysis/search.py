@@ -121,13 +121,16 @@ def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], 
 def adopt(into: Path, chosen: Path, keep: Path) -> None:
     """Take a search's choice over into the file of chosen settings, and keep the choice and its trials."""
     try:
-        settings = read_json(chosen)
-    except (OSError, ValueError) as error:
+        settings = {
+            entry: {name: dict(values) for name, values in of.items()} for entry, of in read_json(chosen).items()
+        }
+        kept = {path.name: path.read_bytes() for path in (chosen, chosen.with_suffix(".csv"))}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{chosen}: this is not a search's choice ({error}); make it with: snakemake search") from None
     for entry, methods in settings.items():
         put(into, entry, methods)
-    for path in (chosen, chosen.with_suffix(".csv")):
-        write_bytes(keep / path.name, path.read_bytes())
+    for name, content in kept.items():
+        write_bytes(keep / name, content)
 
 
 def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 
 from eflops.audit.findings import Finding
 from eflops.code import combined
-from eflops.config.former import with_present_names
-from eflops.config.models import Config
+from eflops.config.models import Config, with_present_names
 from eflops.config.plan import Plan, job_slice, plan_of
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError

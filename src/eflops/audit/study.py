@@ -9,10 +9,9 @@ from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_targets
 from eflops.audit.findings import Finding
 from eflops.audit.records import differences
-from eflops.config.former import with_present_names
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
-from eflops.config.models import Config, data_settings
+from eflops.config.models import Config, data_settings, with_present_names
 from eflops.config.plan import all_plans, job_slice, plan_of
 from eflops.config.products import PROJECT
 from eflops.data.federation import read_manifest

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from eflops.config import own
 from eflops.config.messages import sentences, shown, unknown
 from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic
-from eflops.config.products import product_mistakes
+from eflops.config.products import Product, general_entries, project_entries
 from eflops.config.settings import settings_class
 
 
@@ -18,7 +18,7 @@ def mistakes(config: Config) -> Iterator[str]:
         yield "experiments: there is none, so there is nothing to do; describe at least one."
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
-    for find in (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes, product_mistakes):
+    for find in (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
         yield from find(config)
 
 
@@ -46,15 +46,14 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                 if getattr(entry, one) is not None and given:
                     yield f"{place}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
-            yield from own.name_mistakes(entry.kind, f"{place}.kind")
+            yield from own.builder_mistakes(entry.kind, f"{place}.kind")
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.methods.items():
         place = f"methods.{name}"
         if ":" in entry.method:
-            found = [*own.name_mistakes(entry.method, f"{place}.method")]
-            found = found or [*own.option_mistakes(entry.method, entry.options, f"{place}.options")]
+            found = [*own.method_mistakes(entry.method, entry.options, place)]
         else:
             found = [*own.built_in_mistakes(entry.method, f"{place}.method")]
             if not found and entry.options:
@@ -144,3 +143,27 @@ def _range_mistakes(config: Config, method: str, key: str, values: Range, place:
         yield f"{place}.{key}: low is {values.low} and high is {values.high}; low should not be above high."
     if isinstance(values, Interval) and values.log and values.low <= 0:
         yield f"{place}.{key}.low: {values.low} is wrong; with 'log: true' it should be greater than 0."
+
+
+def _product_mistakes(config: Config) -> Iterator[str]:
+    """What is wrong with the products that a config adds or changes, in sentences."""
+    known = project_entries() | general_entries(config)
+    for name in set(project_entries()) & set(general_entries(config)):
+        yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
+    for name, change in config.products.items():
+        place = f"products.{name}"
+        if change is None:
+            if name not in known:
+                yield unknown(place, name, known)
+            continue
+        entry = known.get(name, {}) | {"name": name} | change
+        try:
+            product = Product.model_validate(entry)
+        except ValidationError as error:
+            yield from sentences(error, entry, Product, place)
+            continue
+        if "make" in change or "parameters" in change:
+            yield from own.maker_mistakes(product.make, product.parameters, f"{place}.make")
+        for experiment in product.experiments:
+            if experiment not in config.experiments and "experiments" in change:
+                yield unknown(f"{place}.experiments", experiment, config.experiments)

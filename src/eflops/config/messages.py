@@ -1,14 +1,17 @@
-"""Turning validation errors into sentences: where, what stands there, and what would be right."""
+"""Mistakes in the config and in the files asked for, as sentences: where, what stands there, what would be right."""
 
 import difflib
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from eflops.config.former import FORMER
-from eflops.config.models import KINDS, Config, Experiment, Interval, Method, OwnData, Search
+from eflops.config.models import FORMER, KINDS, Config, Experiment, Expression, Interval, Method, OwnData, Search
+from eflops.config.plan import all_plans
+from eflops.config.products import Product
 from eflops.errors import UserError
+from eflops.results import paths
 
 LONGEST = 80
 
@@ -88,3 +91,38 @@ def _model_at(path: list[Any], raw: Any) -> type[BaseModel]:
         return Interval
     models: dict[str, type[BaseModel]] = {"methods": Method, "experiments": Experiment, "searches": Search}
     return models[path[0]]
+
+
+# Below these folders every file has a name that follows from the config.
+NAMED = ("tables", "figures", "gathered", "cells", "search", "data")
+
+
+def misspelt(asked: str, config: Config, products: Iterable[Product], cells: Iterable[str]) -> str:
+    """What is wrong with a file that nothing makes, in a sentence; empty for all other words.
+
+    cells: the manifests of all training jobs, below the results folder.
+    """
+    below = asked.removeprefix(f"{config.results}/")
+    folder, _, rest = below.partition("/")
+    known = {*_files(config, products), *cells}
+    if below == asked or not rest or folder not in NAMED or below in known:
+        return ""
+    (near,) = difflib.get_close_matches(below, sorted(known), n=1, cutoff=0.0)
+    return f"{asked}: nothing makes this file; did you mean {config.results}/{near}?"
+
+
+def _files(config: Config, products: Iterable[Product]) -> Iterator[str]:
+    """The files of tables and figures, of gathered runs, of searches and of data, below the results folder."""
+    for product in products:
+        yield from product.files
+    for plan in all_plans(config):
+        for template in (paths.GATHERED, paths.CURVES, paths.SUPPORTS, paths.REFERENCES):
+            yield template.format(experiment=plan.name)
+        for ratio, draw in itertools.product(plan.ratios, plan.draws):
+            for template in (paths.DATA_MANIFEST, paths.DATA_ARRAYS):
+                yield template.format(dataset=plan.dataset, ratio=ratio, draw=draw)
+    for search in config.searches.values():
+        yield from (template.format(dataset=search.entry) for template in (paths.TRIALS, paths.CHOSEN))
+    for name, entry in config.datasets.items():
+        if isinstance(entry, Expression):
+            yield paths.GENES.format(dataset=name)

@@ -1,6 +1,6 @@
 """config.yaml as typed objects: data sets, methods, experiments, searches. The one place that knows the file's keys."""
 
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
@@ -39,8 +39,10 @@ OWN_FOLDERS = (
 
 
 def _results_folder(text: str) -> str:
-    parts = PurePath(text).parts
-    if not parts or ".." in parts or set("{}*?\n\t") & set(text):
+    folder = PurePath(text)
+    parts = folder.relative_to(Path.cwd()).parts if folder.is_relative_to(Path.cwd()) else folder.parts
+    # The root of the disk and ~, which nobody would replace by the home folder, are no folders for results.
+    if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
     for own in OWN_FOLDERS:
@@ -278,3 +280,38 @@ def entry_of(config: Config, name: str) -> Experiment | Search:
 def data_settings(entry: Dataset) -> dict[str, Any]:
     """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
     return entry.model_dump(mode="json", exclude={"label", "model", "client_fraction", "settings_like"})
+
+
+# Names that the config had before: a config with one is told the present name, and older results stay readable.
+FORMER = {"tune_rounds": "finetune_rounds", "tune_rate": "finetune_rate", "tune_steps": "finetune_steps"}
+
+# The leukaemia data were a kind of their own; what that kind fixed stands in the config now.
+GOLUB: dict[str, Any] = {
+    "kind": "expression",
+    "matrix": "resources/golub/expression.csv.gz",
+    "rows": "genes",
+    "samples": "resources/golub/samples.csv",
+    "classes": ["ALL", "AML"],
+    "gene_names": ["resources/golub/probes.csv.gz", "resources/golub/gene_names.csv"],
+    "floor": 100,
+    "ceiling": 16000,
+    "min_fold": 5,
+    "min_range": 500,
+}
+SCALINGS: dict[str, dict[str, Any]] = {
+    "intensity": {"scaling": "whole"},
+    "intensity_per_array": {"scaling": "per_array"},
+    "log10_per_array": {"scaling": "per_array", "log": True},
+    "log10_per_gene": {"scaling": "per_gene", "log": True},
+}
+
+
+def with_present_names(stored: Any) -> Any:
+    """JSON values of an older study or record with the present names, at any depth."""
+    if isinstance(stored, list):
+        return [with_present_names(value) for value in stored]
+    if not isinstance(stored, dict):
+        return stored
+    if stored.get("kind") == "golub":
+        return {**stored, **GOLUB, **SCALINGS[stored["scaling"]]}
+    return {FORMER.get(key, key): with_present_names(value) for key, value in stored.items()}

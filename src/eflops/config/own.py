@@ -1,14 +1,20 @@
-"""Methods and data sets of one's own, found and checked without importing them, because a method imports torch."""
+"""Methods, data sets and products of one's own, checked without importing them, because a method imports torch."""
 
 import ast
+import copy
 import importlib.util
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eflops.config.messages import unknown
 
 BUILT_IN = "eflops.training.methods"
+# A class that is its own base has no end.
+MOST_BASES = 20
+BUILD = ("settings", "ratio", "seed", "raw")
+Definition = ast.ClassDef | ast.FunctionDef
 
 
 def built_in_mistakes(name: str, place: str) -> Iterator[str]:
@@ -21,34 +27,85 @@ def built_in_mistakes(name: str, place: str) -> Iterator[str]:
         yield f"{place}: {module} is no method but a part of some; {_right('methods')}."
 
 
-def name_mistakes(path: str, place: str) -> Iterator[str]:
+def method_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
+    """Whether "module:Class" leads to a class with all parts of a method, which takes these options."""
+    absent = [*_name_mistakes(path, f"{place}.method")]
+    if absent:
+        yield from absent
+        return
+    module, _, name = path.partition(":")
+    parts, needed = _parts(module, name), _parts(f"{BUILT_IN}.base", "Method") or set()
+    missing = [] if parts is None or "__getattr__" in parts else sorted(needed - parts - {"__init__"})
+    if missing:
+        yield f"{place}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
+    yield from _option_mistakes(path, options, f"{place}.options")
+
+
+def _option_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
+    """Whether a class takes these options, where its own `__init__` says what it takes."""
+    node = _defined(*path.split(":"))[1]
+    for part in node.body if isinstance(node, ast.ClassDef) else []:
+        if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.kwarg is None:
+            taken = [*_signature(part).parameters][2:]
+            strange = [unknown(place, option, taken) for option in options if option not in taken]
+            yield from strange or _bind_mistakes(part, ("self", "task"), options, path, place)
+
+
+def builder_mistakes(path: str, place: str) -> Iterator[str]:
+    """Whether "module:function" leads to a function that can build a data set."""
+    yield from _name_mistakes(path, place) or _call_mistakes(path, BUILD, (), place)
+
+
+def maker_mistakes(path: str, parameters: Mapping[str, Any], place: str) -> Iterator[str]:
+    """Whether "module:function" leads to a function that can make a product with these parameters."""
+    yield from _name_mistakes(path, place) or _call_mistakes(path, ("source",), tuple(parameters), place)
+
+
+def _name_mistakes(path: str, place: str) -> list[str]:
     """Whether "module:name" leads to a file that Python can read and that has the name."""
     module, _, name = path.partition(":")
     source = _source(module)
     if source is None:
-        yield f"{place}: there is no module {module}; {_right(place.partition('.')[0])}."
-        return
+        return [f"{place}: there is no module {module}; {_right(place.partition('.')[0])}."]
     try:
-        tree = _tree(source)
+        names = _names(_tree(source))
     except SyntaxError as error:
-        yield f"{place}: {source}, line {error.lineno}: Python cannot read this ({error.msg})."
-        return
+        return [f"{place}: {source}, line {error.lineno}: Python cannot read this ({error.msg})."]
     except (UnicodeDecodeError, ValueError):
-        yield f"{place}: {source} is not a Python file in UTF-8."
-        return
-    names = _names(tree)
-    if "*" not in names and name not in names:
-        yield unknown(place, name, names)
+        return [f"{place}: {source} is not a Python file in UTF-8."]
+    return [] if "*" in names or name in names else [unknown(place, name, names)]
 
 
-def option_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
-    """Whether the class takes these options, where its own `__init__` says what it takes."""
-    module, _, name = path.partition(":")
-    source = _source(module)
-    taken = _arguments(_tree(source), name) if source else None
-    for option in options:
-        if taken is not None and option not in taken:
-            yield unknown(place, option, taken)
+def _call_mistakes(path: str, given: Sequence[str], named: Iterable[str], place: str) -> list[str]:
+    """Whether a function can be called with these values, the last ones by name."""
+    node = _defined(*path.split(":"))[1]
+    return _bind_mistakes(node, given, named, path, place) if isinstance(node, ast.FunctionDef) else []
+
+
+def _bind_mistakes(
+    function: ast.FunctionDef, given: Sequence[str], named: Iterable[str], path: str, place: str
+) -> list[str]:
+    try:
+        _signature(function).bind(*given, **dict.fromkeys(named))
+    except TypeError as error:
+        return [f"{place}: {path} is called with {_listed([*given, *named])}, and it cannot be: {error}."]
+    return []
+
+
+def _signature(function: ast.FunctionDef) -> inspect.Signature:
+    """What a function takes, without its types and the values of its defaults."""
+    taken = copy.deepcopy(function.args)
+    for argument in ast.walk(taken):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
+    taken.defaults = [ast.Constant(None) for _ in taken.defaults]
+    taken.kw_defaults = [default and ast.Constant(None) for default in taken.kw_defaults]
+    same = ast.fix_missing_locations(ast.Expression(ast.Lambda(taken, ast.Constant(None))))
+    return inspect.signature(eval(compile(same, "signature", "eval")))
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _right(kind: str) -> str:
@@ -74,9 +131,8 @@ def _names(tree: ast.Module) -> set[str]:
     """What a module defines or imports at its top level; "*" where it imports everything of another."""
     names: set[str] = set()
     for node in tree.body:
-        own = isinstance(node, ast.ClassDef | ast.FunctionDef)
-        for part in [node] if own else ast.walk(node):
-            if isinstance(part, ast.ClassDef | ast.FunctionDef):
+        for part in [node] if isinstance(node, Definition) else ast.walk(node):
+            if isinstance(part, Definition):
                 names.add(part.name)
             elif isinstance(part, ast.Import | ast.ImportFrom):
                 names |= {alias.asname or alias.name.partition(".")[0] for alias in part.names}
@@ -85,11 +141,39 @@ def _names(tree: ast.Module) -> set[str]:
     return names
 
 
-def _arguments(tree: ast.Module, name: str) -> set[str] | None:
-    """The options that a class's own `__init__` takes after `self` and the task; None where anything may be given."""
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
-            for part in node.body:
-                if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.kwarg is None:
-                    return {argument.arg for argument in [*part.args.args[2:], *part.args.kwonlyargs]}
-    return None
+def _defined(module: str, name: str) -> tuple[str, Definition | None]:
+    """The class or function that a module has under this name, its own or imported, and the module that defines it."""
+    source = _source(module)
+    try:
+        body = _tree(source).body if source else []
+    except (SyntaxError, ValueError):
+        body = []
+    for node in body:
+        if isinstance(node, Definition) and node.name == name:
+            return module, node
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                if (alias.asname or alias.name) == name:
+                    return _defined(node.module, alias.name)
+    return module, None
+
+
+def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
+    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell."""
+    module, node = _defined(module, name)
+    if not isinstance(node, ast.ClassDef) or depth > MOST_BASES:
+        return None
+    parts = {part.name for part in node.body if isinstance(part, Definition)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            parts.add(part.attr)
+        elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            parts.add(part.id)
+    for base in node.bases:
+        if isinstance(base, ast.Name) and base.id in ("Protocol", "object"):
+            continue
+        inherited = _parts(module, base.id, depth + 1) if isinstance(base, ast.Name) else None
+        if inherited is None:
+            return None
+        parts |= inherited
+    return parts

@@ -5,30 +5,28 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from eflops.config.messages import sentences, unknown
 from eflops.config.models import Config, Expression, Name
-from eflops.config.own import name_mistakes
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
+from eflops.results import paths
 
 FILE = PROJECT / "config" / "products.yaml"
 # Where the trials of searches are kept; a search that was never made has none.
 SEARCHES = "resources/search"
-FORMATS = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 
 
 class Product(Strict):
     """A table or figure."""
 
     name: Name
-    kind: Literal["table", "figure"]
+    kind: paths.Kind
     make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
     title: str = Field(description="what it shows")
     paper: str = Field("", description="what the paper calls it, such as Table 1")
@@ -41,12 +39,12 @@ class Product(Strict):
     @property
     def files(self) -> tuple[str, ...]:
         """The files it is written to, below the results folder."""
-        return tuple(f"{self.kind}s/{self.name}.{suffix}" for suffix in FORMATS[self.kind])
+        return paths.product_files(self.kind, self.name)
 
     @property
     def csv(self) -> str:
         """The file of its plain numbers."""
-        return f"{self.kind}s/{self.name}.csv"
+        return paths.product(self.kind, self.name)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -67,7 +65,8 @@ class Product(Strict):
 
 def products(config: Config) -> list[Product]:
     """The products whose experiments the config has, of searches only what was made."""
-    entries = [entry for entry in _entries(config).values() if _has_experiments(entry, config)]
+    there = set(config.experiments)
+    entries = [entry for entry in _entries(config).values() if there.issuperset(entry.get("experiments", ()))]
     return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry))]
 
 
@@ -80,7 +79,8 @@ def target_of(config: Config, product: Product) -> str:
 def product_job(config: Config, product: Product) -> dict[str, Any]:
     """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
     entry = product.model_dump(mode="json", exclude={"paper", "category"})
-    searches = [name for name, search in config.searches.items() if _trials(search.entry) in product.resources]
+    kept = product.resources
+    searches = [name for name, search in config.searches.items() if f"{SEARCHES}/{search.entry}.csv" in kept]
     return {**entry, **shown_methods(config, product.experiments, searches)}
 
 
@@ -98,43 +98,15 @@ def shown_methods(config: Config, experiments: list[str], searches: Iterable[str
     }
 
 
-def product_mistakes(config: Config) -> Iterator[str]:
-    """What is wrong with the products that a config adds or changes, in sentences."""
-    known = _project_entries() | _general_entries(config)
-    for name in set(_project_entries()) & set(_general_entries(config)):
-        yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
-    for name, change in config.products.items():
-        place = f"products.{name}"
-        if change is None:
-            if name not in known:
-                yield unknown(place, name, known)
-            continue
-        entry = known.get(name, {}) | {"name": name} | change
-        try:
-            product = Product.model_validate(entry)
-        except ValidationError as error:
-            yield from sentences(error, entry, Product, place)
-            continue
-        if "make" in change:
-            yield from name_mistakes(product.make, f"{place}.make")
-        for experiment in product.experiments:
-            if experiment not in config.experiments and "experiments" in change:
-                yield unknown(f"{place}.experiments", experiment, config.experiments)
-
-
 def _entries(config: Config) -> dict[str, dict[str, Any]]:
     """All entries by name, changes of the config laid over those of the project and the general ones."""
-    entries = _project_entries() | _general_entries(config)
+    entries = project_entries() | general_entries(config)
     for name, change in config.products.items():
         if change is None:
             del entries[name]
         else:
             entries[name] = entries.get(name, {}) | {"name": name} | change
     return entries
-
-
-def _has_experiments(entry: Mapping[str, Any], config: Config) -> bool:
-    return set(entry.get("experiments", ())) <= set(config.experiments)
 
 
 def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -144,23 +116,20 @@ def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**entry, "resources": kept} if kept or not named else None
 
 
-def _trials(entry: str) -> str:
-    return f"{SEARCHES}/{entry}.csv"
-
-
 @cache
-def _project_entries() -> dict[str, dict[str, Any]]:
+def project_entries() -> dict[str, dict[str, Any]]:
+    """The entries of config/products.yaml."""
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
     raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
     return {name: {"name": name} | entry for name, entry in raw.items()}
 
 
-def _general_entries(config: Config) -> dict[str, dict[str, Any]]:
+def general_entries(config: Config) -> dict[str, dict[str, Any]]:
     """A table, paired tests and a figure for each experiment that the project's own products do not show.
 
     On expression data the selected genes and their stability are shown too.
     """
-    own = [entry["experiments"] for entry in _project_entries().values() if "experiments" in entry]
+    own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
     entries = {}
     for name, experiment in config.experiments.items():

@@ -8,11 +8,14 @@ import json
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError
 from eflops.results.labels import ratio_value
+
+if TYPE_CHECKING:
+    from eflops.config.models import Config
 
 Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
 
@@ -27,12 +30,13 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     return builder(settings["kind"])(settings, ratio, seed, raw)
 
 
-def make(settings: str, manifest: str) -> None:
-    """Make the data draw that `settings`, as JSON, describe with its ratio and draw, and write it beside `manifest`."""
+def make(settings: str, *manifests: str) -> None:
+    """Make draws of the data set that `settings`, as JSON, describe: each in its manifest's folder, which names it."""
     told = json.loads(settings)
     raw = Path("resources") / told["source"] if told.get("source") else None
-    own = {name: value for name, value in told.items() if name not in ("ratio", "draw")}
-    save(build(own, ratio_value(told["ratio"]), told["draw"], raw), Path(manifest).parent, told)
+    for folder in (Path(manifest).parent for manifest in manifests):
+        ratio, _, draw = folder.name.partition("-draw")
+        save(build(told, ratio_value(ratio), int(draw), raw), folder, {**told, "ratio": ratio, "draw": int(draw)})
 
 
 def builder(kind: str) -> Builder:
@@ -49,3 +53,16 @@ def builder(kind: str) -> Builder:
     if not hasattr(module, function_name):
         raise UserError(f"the data set {kind!r} is missing: {module_name} has no function {function_name!r}")
     return cast(Builder, getattr(module, function_name))
+
+
+def problems(config: "Config") -> list[str]:
+    """What does not fit in the files that entries name, in the splits that experiments use, a sentence each."""
+    from eflops.data import expression
+
+    found = []
+    for name, entry in config.datasets.items():
+        if entry.kind == "expression":
+            used = [experiment.draws for experiment in config.experiments.values() if experiment.dataset == name]
+            sentences = expression.problems(entry.model_dump(), sorted({draw for draws in used for draw in draws}))
+            found += [f"datasets.{name}: {sentence}" for sentence in sentences]
+    return found

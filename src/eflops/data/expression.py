@@ -4,7 +4,9 @@ The filter of genes looks at all samples, as in the literature, and does not see
 that the column `clients_by` names, or else the training samples are dealt out by Dirichlet counts.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from eflops.data.heterogeneity import dirichlet_counts
 from eflops.data.matrix import Matrix, Rows, counted, listed, read_matrix, read_table, value_faults, verified
 from eflops.data.scaling import Scaling, clipped, scaling_of, varying
 from eflops.errors import UserError
-from eflops.files import write_text
+from eflops.files import canonical_json, locate, sha256, write_text
 from eflops.rng import numpy_generator
 
 # Samples of each class that a test needs at least: with one, accuracy and AUC of a class are a coin.
@@ -26,12 +28,10 @@ NAMES = ("symbol", "name", "description")
 
 def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
     """One split into test samples and clients; `seed` is the split."""
-    whole = read(settings)
-    _refuse(faults(whole, settings))
-    matrix = chosen(whole, settings)
+    present = [found for path in (settings["matrix"], settings["samples"]) if path and (found := locate(path))]
+    matrix = _prepared(canonical_json(settings), tuple(map(sha256, present)))
     if settings["test_rows"] is None:
         _refuse(split_faults(matrix, settings, [seed]))
-    matrix = matrix.keep(filtered(matrix, settings))
     classes, labels = classes_of(matrix, settings), labels_of(matrix, settings)
     test, train = split(matrix, settings, seed)
     parts = dealt(matrix, settings, train, seed)
@@ -51,6 +51,16 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
             "spread": None if scaling.spread is None else scaling.spread.ravel().tolist(),
         },
     )
+
+
+@lru_cache(maxsize=1)
+def _prepared(settings_text: str, hashes: tuple[str, ...]) -> Matrix:
+    """Samples of the classes, with the genes that pass the filter: the same for all splits of files of these hashes."""
+    settings = json.loads(settings_text)
+    whole = read(settings)
+    _refuse(faults(whole, settings))
+    matrix = chosen(whole, settings)
+    return matrix.keep(filtered(matrix, settings))
 
 
 def write_genes(settings: Mapping[str, Any], path: Path) -> None:
@@ -147,7 +157,8 @@ def split(matrix: Matrix, settings: Mapping[str, Any], seed: int) -> tuple[np.nd
     labels = labels_of(matrix, settings)
     sites = sites_of(matrix, settings) or ("",) * len(order)
     left = {site: sites.count(site) - settings["min_rows"] for site in set(sites)}
-    wanted = {label: _tested(int(count), settings["test_share"]) for label, count in enumerate(np.bincount(labels))}
+    shares = settings["test_share"] * np.bincount(labels)
+    wanted = {label: max(LEAST_TESTED, int(share + 0.5)) for label, share in enumerate(shares)}
     test = []
     for row in order:
         if wanted[labels[row]] > 0 and left[sites[row]] > 0:
@@ -155,11 +166,6 @@ def split(matrix: Matrix, settings: Mapping[str, Any], seed: int) -> tuple[np.nd
             wanted[labels[row]] -= 1
             left[sites[row]] -= 1
     return np.sort(np.array(test, dtype=np.int64)), order[~np.isin(order, test)]
-
-
-def _tested(samples: int, share: float) -> int:
-    """How many samples of a class are for testing."""
-    return max(LEAST_TESTED, int(share * samples + 0.5))
 
 
 def dealt(matrix: Matrix, settings: Mapping[str, Any], train: np.ndarray, seed: int) -> dict[str, np.ndarray]:

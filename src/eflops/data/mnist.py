@@ -1,6 +1,7 @@
 """Handwritten digits (or another idx image set): few training images with skewed labels, all test images."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     """
     if raw is None:
         raise UserError("image data need the folder of their fetched files: give it as raw")
-    images, labels, test_images, test_labels = (idx.read(raw, file, settings["source"]) for file in idx.FILES)
+    images, labels, test_images, test_labels = _files(raw, settings["source"])
     rows = downsample(labels, settings["ratio_per_class"], seed)
     train = _block(images[rows], labels[rows])
     test = _block(test_images, test_labels).take(slice(settings["test_rows"]))
@@ -40,6 +41,12 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
             "label_counts": [np.bincount(train.y[part], minlength=CLASSES).tolist() for part in parts],
         },
     )
+
+
+@lru_cache(maxsize=1)
+def _files(raw: Path, source: str) -> tuple[np.ndarray, ...]:
+    """The arrays of the four files, which all draws share."""
+    return tuple(idx.read(raw, file, source) for file in idx.FILES)
 
 
 def downsample(labels: np.ndarray, ratio: float, seed: int) -> np.ndarray:

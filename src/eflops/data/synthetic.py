@@ -8,6 +8,7 @@ the first rows of a larger one, so that a curve over N/d adds rows and does not 
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -28,13 +29,13 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     rows = round(ratio * features)
     w = coefficients(features, settings["density"], seed)
     x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "train-features"))
-    test_x = correlated_rows(
-        settings["test_rows"], features, settings["correlation"], numpy_generator(seed, "test-features")
+    test_x, test_signal = _test_features(
+        settings["test_rows"], features, settings["correlation"], settings["density"], seed
     )
     signal = noise_free(x, w)
     sigma = noise_level(signal, settings["snr"])
     train = _observe(x, signal, sigma, numpy_generator(seed, "train-noise"))
-    test = _observe(test_x, noise_free(test_x, w), sigma, numpy_generator(seed, "test-noise"))
+    test = _observe(test_x, test_signal, sigma, numpy_generator(seed, "test-noise"))
     counts = dirichlet_counts(rows, settings["clients"], settings["count_concentration"], settings["min_rows"], seed)
     # Rows are independent and alike, so consecutive stretches are as random a partition as any.
     ends = np.cumsum(counts)
@@ -45,6 +46,15 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
         truth={"support": np.flatnonzero(w), "coefficients": w.astype(np.float32)},
         meta={"task": "regression", "classes": None, "rows": rows, "sigma": sigma},
     )
+
+
+@lru_cache(maxsize=1)
+def _test_features(
+    rows: int, features: int, correlation: float, density: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The test rows and their noise-free responses, which all N/d of a draw share."""
+    x = correlated_rows(rows, features, correlation, numpy_generator(seed, "test-features"))
+    return x.astype(np.float32), noise_free(x, coefficients(features, density, seed))
 
 
 def coefficients(features: int, density: float, seed: int) -> np.ndarray:
@@ -91,4 +101,4 @@ def noise_level(signal: np.ndarray, snr: float) -> float:
 
 def _observe(x: np.ndarray, signal: np.ndarray, sigma: float, generator: np.random.Generator) -> Block:
     y = signal + sigma * generator.standard_normal(len(signal))
-    return Block(x.astype(np.float32), y.astype(np.float32))
+    return Block(x.astype(np.float32, copy=False), y.astype(np.float32))

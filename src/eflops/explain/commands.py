@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from eflops.config.former import with_present_names
+from eflops.config.models import with_present_names
 from eflops.results.labels import Run
 from eflops.training.record import Record
 

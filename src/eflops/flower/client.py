@@ -1,4 +1,4 @@
-"""The client's side on Flower: what the server sends in, the node's answer out.
+"""The client's side of the Flower app: what the server sends in, the node's answer out.
 
 Whatever goes wrong on a node is told to the server by the kind of the error alone: its text could hold what only the
 node may know, and stays in the node's own log.
@@ -10,35 +10,44 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from flwr.app import ConfigRecord, Message, RecordDict
+from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.app.error import Error
+from flwr.clientapp import ClientApp
 from flwr.common.constant import ErrorCode
 
 from eflops import code
+from eflops.config.settings import settings_class
 from eflops.errors import UserError
-from eflops.flower.rows import Place
-from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes
+from eflops.flower.rows import Place, load_rows
+from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes, other_code
+from eflops.training import messages
+from eflops.training.engines import batched
+from eflops.training.methods.base import Rounds, Task, answer
+from eflops.training.methods.dense import SupportFinetuning
+from eflops.training.models.base import Rows
+from eflops.training.train import make_method, make_task
 
-if TYPE_CHECKING:
-    from eflops.training.methods.base import Rounds, Task
-    from eflops.training.models.base import Rows
+app = ClientApp()
 
 
-def introduce(message: Message, node: Mapping[str, Any]) -> Message:
+@app.query()
+def introduce(message: Message, context: Context) -> Message:
     """The answer to the question who this node is: client and rows by number, never by content."""
-    return _guarded(message, lambda: _introduction(message, Place.of(node)))
+    return _guarded(message, context, _introduction)
 
 
-def respond(message: Message, node: Mapping[str, Any]) -> Message:
+@app.train()
+def respond(message: Message, context: Context) -> Message:
     """The answer to an order."""
-    return _guarded(message, lambda: _answer(message, Place.of(node)))
+    return _guarded(message, context, _answer)
 
 
-def _guarded(message: Message, act: Callable[[], dict[str, Any]]) -> Message:
+def _guarded(message: Message, context: Context, act: Callable[[Message, Place], dict[str, Any]]) -> Message:
     try:
-        return Message(RecordDict({RECORD: ConfigRecord(act())}), reply_to=message)
+        done = act(message, Place.of(context.node_config))
+        return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
             print(f"eflops: {error}", file=sys.stderr, flush=True)
@@ -52,35 +61,25 @@ def _introduction(message: Message, place: Place) -> dict[str, Any]:
     known: dict[str, Any] = {"client": place.client, "nodes": place.nodes, "rows": 0, "code": ""}
     if WORK not in message.content.config_records:
         return known
-    work = Work.read(message.content.config_records[WORK])
-    own = _own_code(json.dumps(work.slice, sort_keys=True))
-    known["code"] = own
-    if own != work.code:
-        print(f"eflops: {other_code('the server', work.code, 'this node', own)}", file=sys.stderr, flush=True)
-        return known
-    _, _, rows = _worker(message.content.config_records[WORK][WORK], place)  # type: ignore[arg-type]
-    return {**known, "rows": len(rows)}
-
-
-def other_code(one: str, one_code: str, other: str, other_code: str) -> str:
-    """The sentence for two parties that run different code."""
-    right = "install the same version of eflops on both"
-    return f"{one} runs the code {one_code} and {other} the code {other_code}, which may give other numbers; {right}."
+    packed: Any = message.content.config_records[WORK][WORK]
+    work = Work.read(packed)
+    known["code"] = _own_code(json.dumps(work.slice, sort_keys=True))
+    if known["code"] != work.code:
+        print(f"eflops: {other_code(work.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
+    else:
+        _, _, rows = _worker(packed, place)
+        known["rows"] = len(rows)
+    return known
 
 
 def _answer(message: Message, place: Place) -> dict[str, Any]:
-    """The client's wire message for the server's. Only this and the rows need torch."""
-    from eflops.training import messages
-    from eflops.training.client import answer
-    from eflops.training.engines import batched
-    from eflops.training.methods.finetuning import SupportFinetuning
-
+    """The client's wire message for the server's."""
     batched.prepare()
-    received = message.content.config_records[RECORD]
-    order = Order(**json.loads(str(received["order"])))
-    task, method, rows = _worker(message.content.config_records[WORK][WORK], place)  # type: ignore[arg-type]
-    data: Any = received["message"]
-    payload = messages.decode(data, task.size)
+    received: Mapping[str, Any] = message.content.config_records[RECORD]
+    order = Order(**json.loads(received["order"]))
+    packed: Any = message.content.config_records[WORK][WORK]
+    task, method, rows = _worker(packed, place)
+    payload = messages.decode(received["message"], task.size)
     if order.phase != "training":
         assert payload.support is not None
         method = SupportFinetuning(task, payload.support)
@@ -95,13 +94,9 @@ def _own_code(slice_: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _worker(packed: bytes, place: Place) -> "tuple[Task, Rounds, Rows]":
+def _worker(packed: bytes, place: Place) -> tuple[Task, Rounds, Rows]:
     """The method and the client's rows; a simulated node is called again and again in the same process."""
-    from eflops.config.settings import settings_class
-    from eflops.flower.rows import load_rows
-    from eflops.training.train import make_method, make_task
-
-    work = Work.read(ConfigRecord({WORK: packed}))
+    work = Work.read(packed)
     federation = load_rows(place, work)
     settings = settings_class(work.slice["method"]).model_validate(work.slice["settings"])
     (block,) = federation.clients

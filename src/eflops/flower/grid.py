@@ -1,10 +1,10 @@
-"""The server's side on Flower: orders to nodes over its grid, answers back, and what to do about clients that fail."""
+"""The server's side on Flower's grid: meeting the nodes, orders to them, answers back, and clients that fail."""
 
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from logging import WARNING
-from typing import Literal
+from logging import INFO, WARNING
+from typing import Any, Literal
 
 import torch
 from flwr.app import ConfigRecord, Message, RecordDict
@@ -14,16 +14,16 @@ from flwr.serverapp import Grid
 from torch import Tensor
 
 from eflops.errors import UserError
-from eflops.flower.work import RECORD, WORK, Order, Work
+from eflops.flower.work import RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
 from eflops.training.numerics import wire
 from eflops.training.rounds import Asked, Phase
 
-LATE = "did not answer in time"
+LATE, GONE = "did not answer in time", "is gone"
 NO_MESSAGE = "answered with something that is no message"
 REASONS = {
-    ErrorCode.NODE_UNAVAILABLE: "is gone",
+    ErrorCode.NODE_UNAVAILABLE: GONE,
     ErrorCode.MESSAGE_UNAVAILABLE: LATE,
     ErrorCode.REPLY_MESSAGE_UNAVAILABLE: LATE,
 }
@@ -34,8 +34,8 @@ class Patience:
     """How long to wait for clients, and what follows when one fails.
 
     stop      the run ends with an error.
-    continue  the round goes on with those that answered; a client that failed is asked again in later rounds, but
-              nobody waits for it alone.
+    continue  the round goes on with those that answered. A client that was late or gone is asked again in later rounds,
+              but nobody waits for it alone.
     repeat    those that failed are asked for the same round again, `repeats` times; then the round goes on.
     """
 
@@ -45,10 +45,76 @@ class Patience:
     poll_seconds: float = 0.01
 
 
+@dataclass(frozen=True)
+class Node:
+    """What the server learns of a node: its number at Flower, the client it says it is or -1, and how many rows."""
+
+    number: int
+    client: int
+    rows: int
+    simulated: bool = False
+
+
+def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[int, Node]:
+    """The node of each client, by client. Flower numbers nodes at random, so each is asked as soon as it is there.
+
+    work: what is to be done, which a node may refuse; None asks simulated nodes for their numbers alone.
+    """
+    question = RecordDict({WORK: work.record()} if work else {})
+    found: list[Node] = []
+    waiting: dict[str, int] = {}
+    deadline = time.monotonic() + seconds
+    while True:
+        for number in set(grid.get_node_ids()) - {*(node.number for node in found), *waiting.values()}:
+            waiting[_send(grid, question, number, "query", seconds)] = number
+        for reply in grid.pull_messages(waiting) if waiting else ():
+            number = waiting.pop(reply.metadata.reply_to_message_id)
+            node = _introduced(reply, number, clients, work)
+            if node is not None:
+                found.append(node)
+                log(INFO, "node %s is there: client %s, %s rows", number, node.client, node.rows)
+        if len(found) >= clients:
+            return numbered(found)
+        if time.monotonic() > deadline:
+            raise UserError(f"only {len(found)} of {clients} clients were there after {seconds:g} seconds")
+        time.sleep(0.1)
+
+
+def _introduced(reply: Message, number: int, clients: int, work: Work | None) -> Node | None:
+    """What a node says of itself; None where it was not there after all."""
+    if reply.has_error():
+        if _kind(reply):
+            raise UserError(f"node {number} refused the run{_kind(reply)}; its own log says why.")
+        return None
+    try:
+        said: Mapping[str, Any] = reply.content.config_records[RECORD]
+        client, rows, nodes, code = int(said["client"]), int(said["rows"]), int(said["nodes"]), str(said["code"])
+    except (KeyError, TypeError, ValueError):
+        raise UserError(f"node {number} answered with something that is no introduction.") from None
+    if nodes and nodes != clients:
+        right = f"--federation-config num-supernodes={clients}"
+        raise UserError(f"the data have {clients} clients and Flower simulates {nodes} nodes; add: {right}")
+    if work and code != work.code:
+        raise UserError(other_code(work.code, f"node {number}", code))
+    return Node(number, client, rows, bool(nodes))
+
+
+def numbered(found: list[Node]) -> dict[int, Node]:
+    """The nodes by client: those that say which they are, and the others, in the order of their numbers, in between."""
+    named: dict[int, Node] = {}
+    for node in (node for node in found if node.client >= 0):
+        if node.client in named or node.client >= len(found):
+            cannot = f"which it cannot be of {len(found)} clients"
+            raise UserError(f"node {node.number} says it is client {node.client}, {cannot}")
+        named[node.client] = node
+    rest = iter(sorted((node for node in found if node.client < 0), key=lambda node: node.number))
+    return {client: named[client] if client in named else next(rest) for client in range(len(found))}
+
+
 class GridTransport:
     """Brings one run's messages to the clients that are asked and their answers back, in the order of the clients.
 
-    nodes: the node of each client. work: what they work on, which goes with every order.
+    nodes: the number of each client's node. work: what they work on, which goes with every order.
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
     """
 
@@ -63,15 +129,14 @@ class GridTransport:
         """The answers of the clients that the run asks; the weights of those that answered sum to one."""
         (seed,) = asked.seeds
         message = messages.encode(download, self.size)
-        clients = asked.weights[0].nonzero()[:, 0].tolist()
         orders = {
             client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message)
-            for client in clients
+            for client in asked.weights[0].nonzero()[:, 0].tolist()
         }
         answers: dict[int, Payload] = {}
         faults: list[str] = []
         for _ in range(1 + self.patience.repeats * (self.patience.on_fault == "repeat")):
-            missing = {client: orders[client] for client in clients if client not in answers}
+            missing = {client: order for client, order in orders.items() if client not in answers}
             outcomes = self._ask(missing, download)
             answers |= {client: outcome for client, outcome in outcomes.items() if not isinstance(outcome, str)}
             faults = self._note(outcomes, f"{phase.name} round {round_ + 1}")
@@ -85,20 +150,30 @@ class GridTransport:
 
     def _ask(self, orders: Mapping[int, ConfigRecord], download: Payload) -> dict[int, Payload | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
-        waiting = {self._send(client, record): client for client, record in orders.items()}
+        waiting: dict[str, int] = {}
+        for client, order in orders.items():
+            content = RecordDict({RECORD: order, WORK: self._work})
+            self._count("down", content)
+            waiting[_send(self.grid, content, self.nodes[client], "train", self.patience.seconds)] = client
         outcomes: dict[int, Payload | str] = dict.fromkeys(orders, LATE)
         deadline = time.monotonic() + self.patience.seconds
-        while waiting and time.monotonic() < deadline and not self._all_away(waiting.values(), len(orders)):
+        while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(orders)):
             for reply in self.grid.pull_messages(waiting):
                 client = waiting.pop(reply.metadata.reply_to_message_id)
                 outcomes[client] = self._read(reply, download)
             time.sleep(self.patience.poll_seconds if waiting else 0)
         return outcomes
 
+    def _only_away(self, waiting: Iterable[int], asked: int) -> bool:
+        """Whether all that are missing were late or gone before, while others have answered."""
+        missing = set(waiting)
+        return self.patience.on_fault == "continue" and missing <= self._away and len(missing) < asked
+
     def _note(self, outcomes: Mapping[int, Payload | str], when: str) -> list[str]:
-        """Say in Flower's log which clients failed, and remember them; the sentences."""
+        """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
-        self._away = (self._away - set(outcomes)) | set(failed)
+        self._away -= set(outcomes)
+        self._away |= {client for client, fault in failed.items() if fault.startswith((LATE, GONE))}
         faults = [f"{when}: client {client} {fault}" for client, fault in failed.items()]
         for fault in faults:
             log(WARNING, fault)
@@ -106,20 +181,10 @@ class GridTransport:
             raise UserError(faults[-1])
         return faults
 
-    def _send(self, client: int, record: ConfigRecord) -> str:
-        content = RecordDict({RECORD: record, WORK: self._work})
-        self._count("down", content)
-        return send(self.grid, content, self.nodes[client], "train", self.patience.seconds)
-
-    def _all_away(self, waiting: Iterable[int], asked: int) -> bool:
-        """Whether all that is still missing are clients that failed before, while others have answered."""
-        missing = set(waiting)
-        return self.patience.on_fault == "continue" and missing <= self._away and len(missing) < asked
-
     def _read(self, reply: Message, download: Payload) -> Payload | str:
         """The payload of a client's answer, or what is wrong with it."""
         if reply.has_error():
-            return REASONS.get(reply.error.code, "failed") + kind_of(reply)
+            return REASONS.get(reply.error.code, "failed") + _kind(reply)
         self._count("up", reply.content)
         try:
             data = reply.content.config_records[RECORD]["message"]
@@ -139,12 +204,6 @@ class GridTransport:
         self.channel["messages"] += 1
 
 
-def send(grid: Grid, content: RecordDict, node: int, kind: str, seconds: float) -> str:
-    """Send a message and give its number; Flower forgets it after some seconds."""
-    (number,) = grid.push_messages([Message(content, node, kind, ttl=seconds)])
-    return number
-
-
 def renormalised(weights: Tensor, answered: list[int]) -> Tensor:
     """`weights` [clients], zero but for those that answered; untouched, to the last bit, if all that were asked did."""
     kept = torch.zeros_like(weights)
@@ -152,7 +211,13 @@ def renormalised(weights: Tensor, answered: list[int]) -> Tensor:
     return kept if torch.equal(kept, weights) else kept / kept.sum()
 
 
-def kind_of(reply: Message) -> str:
+def _send(grid: Grid, content: RecordDict, node: int, kind: str, seconds: float) -> str:
+    """Send a message and give its number; Flower forgets it after some seconds."""
+    (number,) = grid.push_messages([Message(content, node, kind, ttl=seconds)])
+    return number
+
+
+def _kind(reply: Message) -> str:
     """The kind of a node's error; any longer text could hold what only the node may know."""
     reason = reply.error.reason or ""
     return f" ({reason})" if reason.isidentifier() else ""

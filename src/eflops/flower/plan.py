@@ -4,14 +4,15 @@ Their defaults stand in pyproject.toml, under [tool.flwr.app.config], where Flow
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from eflops.config.load import read
+from eflops.config import load
 from eflops.config.messages import ConfigError, sentences, unknown
 from eflops.config.models import Config, data_settings
 from eflops.config.plan import job_slice, plan_of
@@ -19,7 +20,6 @@ from eflops.config.settings import Count, NonNegative, Positive, Strict, as_type
 from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.errors import UserError
-from eflops.flower.grid import Patience
 from eflops.results import labels
 from eflops.results.labels import Run
 
@@ -34,11 +34,11 @@ class RunConfig(Strict):
     method: str = Field("eflops", description="of the config's methods the one to train")
     ratio: NonNegative = Field(0.0, description="N/d of synthetic data; 0: the experiment's first")
     variant: str = Field("", description="variant of the settings; empty: the experiment's first")
-    draw: Annotated[int, Field(ge=-1)] = Field(-1, description="data draw or split; -1: the experiment's first")
-    seed: Annotated[int, Field(ge=0)] = Field(0, description="seed of the run")
-    clients: Annotated[int, Field(ge=0)] = Field(0, description="number of clients; 0: as the data set says")
-    fraction: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.0, description="share of the clients that a round asks; 0: as the data set says"
+    draw: int = Field(-1, ge=-1, description="data draw or split; -1: the experiment's first")
+    seed: int = Field(0, ge=0, description="seed of the run")
+    clients: int = Field(0, ge=0, description="number of clients; 0: as the data set says")
+    fraction: float = Field(
+        0.0, ge=0, le=1, description="share of the clients that a round asks; 0: as the data set says"
     )
     settings: str = Field("", description='settings of the method to change, such as "rounds=4 finetune_rounds=2"')
     data: str = Field("", description="the server's test rows: a dealt folder or a file; empty: a draw made here")
@@ -48,10 +48,6 @@ class RunConfig(Strict):
     timeout: Positive = Field(600.0, description="seconds to wait for a client's answer")
     repeats: Count = Field(2, description="how often faults=repeat asks again")
     wait: Positive = Field(600.0, description="seconds to wait until all clients are there")
-
-    def patience(self, simulated: bool) -> Patience:
-        """How the server deals with clients that fail; to ask for answers costs more over a network."""
-        return Patience(self.faults, self.timeout, self.repeats, poll_seconds=0.01 if simulated else 0.2)
 
 
 @dataclass(frozen=True)
@@ -74,6 +70,11 @@ class Plan:
         return Path(self.job["dataset"]) / labels.data_label(self.job["ratio"], self.run.draw)
 
     @property
+    def draw_folder(self) -> Path:
+        """Where a draw is kept that the server makes itself."""
+        return Path(self.told.results, "data", self.draw_name).resolve()
+
+    @property
     def runs_folder(self) -> Path:
         """Where the cell's records lie."""
         parts = (self.job["experiment"], self.job["ratio"], self.job["name"])
@@ -81,19 +82,17 @@ class Plan:
 
 
 def check(values: Mapping[str, Any]) -> RunConfig:
-    """The run config of plain values; numbers may be written as whole ones."""
-    floats = {name for name, field in RunConfig.model_fields.items() if isinstance(field.default, float)}
-    values = {key: float(value) if key in floats and type(value) is int else value for key, value in values.items()}
+    """The run config of plain values."""
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
         raise ConfigError(sentences(error, values, RunConfig, PLACE)) from None
 
 
-def plan(values: Mapping[str, Any], bundle: Path) -> Plan:
-    """The run that a run config asks for, by the config files in the app's bundle."""
+def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) -> Plan:
+    """The run that a run config asks for, by the config files that it names in the app's bundle, or else by these."""
     told = check(values)
-    config = _read(told, bundle)
+    config = _read(told, bundle, files or [bundle / name for name in told.config.split()])
     whole = plan_of(config, told.experiment)
     ratio = labels.ratio_label(told.ratio) if told.ratio else whole.ratios[0]
     job = {**job_slice(config, told.experiment, ratio, told.method), "engine": "flower"}
@@ -114,13 +113,15 @@ def make_draw(asked: Plan) -> Federation:
     return build(asked.data, labels.ratio_value(asked.job["ratio"]), asked.run.draw, raw)
 
 
-def _read(told: RunConfig, bundle: Path) -> Config:
+def _read(told: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
     """The config, after what the run config names was found in it."""
-    paths = [bundle / name for name in told.config.split()]
-    for path in paths:
+    for path in files:
         if not path.is_file():
             raise UserError(f"{PLACE}: config names {path.name!r}, which the app's bundle does not hold.")
-    config = read(*paths)
+    raw = reduce(load.merge, map(load.read_yaml, files))
+    # What a search chose lies in the bundle too, where nobody else would look for it.
+    chosen = bundle / str(raw.get("chosen"))
+    config = load.check({**raw, "chosen": str(chosen)} if chosen.is_file() else raw)
     for kind, name, known in (
         ("experiment", told.experiment, config.experiments),
         ("method", told.method, config.methods),

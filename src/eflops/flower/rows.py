@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from eflops.data.expression import node_rows
+from eflops.data.federation import Federation, load
+from eflops.data.scaling import scaling_of
 from eflops.errors import UserError
 from eflops.flower.work import Agreement, Work
-
-if TYPE_CHECKING:
-    from eflops.data.federation import Federation
 
 OWN_KEYS = ("client", "data", "label")
 SIMULATED_KEYS = ("partition-id", "num-partitions")
@@ -43,17 +43,14 @@ class Place:
         return Place(str(node.get("data", "")), str(node.get("label", "")), client, simulated)
 
 
-def load_rows(place: Place, work: Work) -> "Federation":
+def load_rows(place: Place, work: Work) -> Federation:
     """The federation of this node's client alone, with no test rows."""
-    from eflops.data.federation import load
-
     if not place.data:
         if not place.nodes:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
         if not work.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
-        whole = _draw(work.data, work.slice["pooled"])
-        return whole.subset([place.client], with_test=False)
+        return _draw(work.data, work.slice["pooled"]).subset([place.client], with_test=False)
     if Path(place.data).is_dir():
         return load(Path(place.data))
     if work.agreement is None:
@@ -61,12 +58,8 @@ def load_rows(place: Place, work: Work) -> "Federation":
     return own_rows(place.data, place.label, work.agreement)
 
 
-def own_rows(path: str, label: str, agreed: Agreement) -> "Federation":
+def own_rows(path: str, label: str, agreed: Agreement) -> Federation:
     """The federation of one client that has the rows of a file."""
-    from eflops.data.expression import node_rows
-    from eflops.data.federation import Federation
-    from eflops.data.scaling import scaling_of
-
     if not label:
         raise UserError(f'{path}: say which column holds the classes, such as label="class".')
     block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
@@ -75,8 +68,6 @@ def own_rows(path: str, label: str, agreed: Agreement) -> "Federation":
 
 
 @lru_cache(maxsize=1)
-def _draw(folder: str, pooled: bool) -> "Federation":
-    from eflops.data.federation import load
-
+def _draw(folder: str, pooled: bool) -> Federation:
     federation = load(Path(folder))
     return federation.pooled() if pooled else federation

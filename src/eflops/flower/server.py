@@ -1,5 +1,10 @@
-"""The server of a federation: the rounds of one run over Flower's grid, written down as the same run record."""
+"""The server's side of the Flower app: the rounds of one run over Flower's grid, written down as the same run record.
 
+Server and nodes run the eflops that is installed there; the app's bundle holds the config and no code. What a run is
+stands in the run's config, which `flwr run` sends; where a node's rows lie, in the node's own, which stays there.
+"""
+
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from logging import INFO
@@ -7,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from flwr.app import Context
+from flwr.common.config import get_project_dir
 from flwr.common.logger import log
-from flwr.serverapp import Grid
+from flwr.serverapp import Grid, ServerApp
 
 from eflops import code
 from eflops.data.federation import MANIFEST, Federation, load, read_manifest, save
+from eflops.data.matrix import read_matrix
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
-from eflops.flower.grid import GridTransport
+from eflops.flower.grid import GridTransport, Patience, meet
 from eflops.flower.journal import Journal
-from eflops.flower.meeting import meet
 from eflops.flower.plan import Plan, make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.work import Agreement, Work, code_hashes, slice_of
@@ -25,7 +32,17 @@ from eflops.training.engines import batched
 from eflops.training.job import Job
 from eflops.training.train import make_task, runs_due, train_block
 
-POOLED = "is taken from pooled rows, which nobody has here; use a data set whose scaling is per_array"
+app = ServerApp()
+
+
+@app.main()
+def _serve(grid: Grid, context: Context) -> None:
+    try:
+        serve(grid, context.run_config, get_project_dir(grid.run.fab_id, grid.run.fab_version, grid.run.fab_hash))
+    except UserError:
+        # Flower logs what its apps raise: of a user's mistake the sentence, without the traceback.
+        sys.tracebacklimit = 0
+        raise
 
 
 @dataclass(frozen=True)
@@ -58,17 +75,20 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     work = Work(slice_of(job.slice, asked.run.variant), code.combined(hashes), task.size, view.draw, view.agreement)
     nodes = meet(grid, view.clients, work, asked.told.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
-        raise UserError(
-            "these nodes have rows of their own; say where the server's test rows are: --run-config 'data=...'"
-        )
-    counts = np.array([node.rows for node in nodes.values()], dtype=np.int64)
-    if view.counts is not None and counts.tolist() != view.counts:
-        raise UserError(f"the clients have {counts.tolist()} rows, but were dealt {view.counts}.")
-    grid_transport = GridTransport(
-        grid, {client: node.number for client, node in nodes.items()}, work, asked.told.patience(bool(view.draw))
-    )
-    journal = Journal(grid_transport, Path(asked.told.results) / "state" / _name(job, work, counts), task.size)
-    train_block(job, task, replace(bench, counts=counts), [asked.run], hashes, journal, _report)
+        right = "say where the server's test rows are: --run-config 'data=...'"
+        raise UserError(f"these nodes have rows of their own; {right}")
+    counts = [node.rows for node in nodes.values()]
+    if view.counts is not None and counts != view.counts:
+        raise UserError(f"the clients have {counts} rows, but were dealt {view.counts}.")
+    numbers = {client: node.number for client, node in nodes.items()}
+    # To ask for answers costs more over a network.
+    patience = Patience(asked.told.faults, asked.told.timeout, asked.told.repeats, 0.01 if view.draw else 0.2)
+    transport = GridTransport(grid, numbers, work, patience)
+    # Another run config, other data or other code is another run, with a state of its own.
+    manifest = read_manifest(job.data_folder(asked.run.draw))["manifest_sha256"]
+    name = sha256_bytes(canonical_json([work.slice, work.code, manifest, counts, asked.run.path]).encode())[:16]
+    journal = Journal(transport, Path(asked.told.results) / "state" / name, task.size)
+    train_block(job, task, replace(bench, counts=np.array(counts)), [asked.run], hashes, journal, _report)
     if journal.recalled:
         log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
     journal.forget()
@@ -82,16 +102,16 @@ def look(asked: Plan) -> View:
     if not asked.told.data:
         return _made(asked)
     place = Path(asked.told.data)
-    if place.is_dir():
-        manifest = read_manifest(place / "data" / asked.draw_name)
-        counts = [manifest["arrays"][f"client{client:03d}_y"]["shape"][0] for client in manifest["clients"]]
-        return View(load(place / "test"), place / "data", len(counts), counts)
-    return _own(asked)
+    if not place.is_dir():
+        return _own(asked)
+    manifest = read_manifest(place / "data" / asked.draw_name)
+    counts = [manifest["arrays"][f"client{client:03d}_y"]["shape"][0] for client in manifest["clients"]]
+    return View(load(place / "test"), place / "data", len(counts), counts)
 
 
 def _made(asked: Plan) -> View:
     """A draw, made in the results folder unless it is there."""
-    folder = Path(asked.told.results, "data", asked.draw_name).resolve()
+    folder = asked.draw_folder
     if not (folder / MANIFEST).exists() or read_manifest(folder)["settings"] != asked.made_by:
         save(make_draw(asked), folder, asked.made_by)
     known = load(folder)
@@ -100,11 +120,11 @@ def _made(asked: Plan) -> View:
 
 def _own(asked: Plan) -> View:
     """Test rows of the server's own: their columns are the genes that all must have, their classes all there are."""
-    from eflops.data.matrix import read_matrix
-
-    path, label = asked.told.data, asked.told.label
-    if asked.data.get("scaling") != "per_array":
-        raise UserError(f"the scaling {asked.data.get('scaling')!r} of {asked.job['dataset']} {POOLED}.")
+    path, label, scaling = asked.told.data, asked.told.label, asked.data.get("scaling")
+    if scaling != "per_array":
+        right = "use a data set whose scaling is per_array"
+        pooled = f"is taken from pooled rows, which nobody has here; {right}"
+        raise UserError(f"the scaling {scaling!r} of {asked.job['dataset']} {pooled}.")
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')
     matrix = read_matrix(str(Path(path).absolute()), "samples", [label])
@@ -112,17 +132,8 @@ def _own(asked: Plan) -> View:
     agreed = Agreement(list(matrix.genes), list(classes), asked.data)
     own = own_rows(path, label, agreed)
     known = replace(own, clients=(), test=own.clients[0])
-    folder = Path(asked.told.results, "data", asked.draw_name).resolve()
-    save(known, folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})
-    return View(known, folder.parents[1], int(asked.data["clients"]), agreement=agreed)
-
-
-def _name(job: Job, work: Work, counts: np.ndarray) -> str:
-    """The name of a run's state: another run config, other data or other code is another run."""
-    (run,) = job.runs
-    manifest = read_manifest(job.data_folder(run.draw))
-    told = [work.slice, work.code, manifest["manifest_sha256"], counts.tolist(), run.path]
-    return sha256_bytes(canonical_json(told).encode())[:16]
+    save(known, asked.draw_folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})
+    return View(known, asked.draw_folder.parents[1], int(asked.data["clients"]), agreement=agreed)
 
 
 def _report(phase: str, round_: int, total: int, metric: float) -> None:

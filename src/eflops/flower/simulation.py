@@ -13,12 +13,12 @@ from flwr.serverapp import Grid, ServerApp
 from eflops import code
 from eflops.data.federation import Federation, read_manifest
 from eflops.errors import UserError
-from eflops.flower.client_app import client as client_app
-from eflops.flower.grid import GridTransport, Patience
-from eflops.flower.meeting import meet
+from eflops.flower.client import app as client_app
+from eflops.flower.grid import GridTransport, Patience, meet
 from eflops.flower.work import Work, code_hashes, slice_of
 from eflops.results.labels import Run
 from eflops.training.engines import batched
+from eflops.training.job import Job
 from eflops.training.methods.base import Task
 from eflops.training.rounds import Connect
 
@@ -26,21 +26,20 @@ PROCESSES = 2
 LONGEST_FOLDER = 30
 
 
-def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
     clients = 1 if job.slice["pooled"] else len(manifest["clients"])
     simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, Patience()), 1))
 
 
-def connector(job: Any, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:
+def connector(job: Job, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:
     """A way to reach simulated clients, which read the draw's folder themselves."""
     hashed = code.combined(code_hashes(job.slice))
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
         folder = str(job.data_folder(run.draw).resolve())
-        work = Work(slice_of(job.slice, run.variant), hashed, task.size, folder)
-        return GridTransport(grid, nodes, work, patience)
+        return GridTransport(grid, nodes, Work(slice_of(job.slice, run.variant), hashed, task.size, folder), patience)
 
     return connect
 
@@ -60,21 +59,13 @@ def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None
         work(grid, {client: node.number for client, node in found.items()})
 
     logging.getLogger("flwr").setLevel(logging.ERROR)
-    with tempfile.TemporaryDirectory(prefix="eflops-", dir=_short_folder()) as folder:
-        os.environ["FLWR_HOME"] = folder
-        run_simulation(server, client_app, clients, backend_config=_backend(clients, folder))
-
-
-def _short_folder() -> str:
-    """Where temporary files go; the names of Ray's sockets have room for a short folder only."""
+    # The names of Ray's sockets have room for a short folder only.
     usual = tempfile.gettempdir()
-    return usual if len(usual) <= LONGEST_FOLDER else "/tmp"
-
-
-def _backend(clients: int, folder: str) -> dict[str, dict[str, Any]]:
-    """A Ray of our own, in a folder of its own, with as many processes as can be of use here."""
-    processes = min(PROCESSES, clients, os.cpu_count() or 1)
-    return {
-        "init_args": {"address": "local", "num_cpus": processes, "include_dashboard": False, "_temp_dir": folder},
-        "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
-    }
+    with tempfile.TemporaryDirectory(prefix="eflops-", dir=usual if len(usual) <= LONGEST_FOLDER else "/tmp") as folder:
+        os.environ["FLWR_HOME"] = folder
+        processes = min(PROCESSES, clients, os.cpu_count() or 1)
+        backend: dict[str, dict[str, Any]] = {
+            "init_args": {"address": "local", "num_cpus": processes, "include_dashboard": False, "_temp_dir": folder},
+            "client_resources": {"num_cpus": 1, "num_gpus": 0.0},
+        }
+        run_simulation(server, client_app, clients, backend_config=backend)

@@ -10,14 +10,14 @@ takes the arguments of `flower-superexec` and belongs to a SuperNode that was st
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from importlib import import_module
+import traceback
+from typing import NoReturn
 
 import numpy as np
 from flwr.supercore.cli.flower_superexec import flower_superexec
 from flwr.supercore.constant import TaskType
 from flwr.supercore.exit.exit_handler import registered_exit_handlers
+from flwr.supercore.superexec import run_superexec
 from flwr.supercore.superexec.executor.subprocess_executor import SubprocessExecutor
 from flwr.supercore.superexec.executor.types import ExecutionSpec, LaunchResult
 from flwr.supercore.tls import validate_and_resolve_root_certificates
@@ -25,11 +25,10 @@ from flwr.supernode.runtime.run_clientapp import run_clientapp
 
 from eflops.config.settings import settings_class
 from eflops.data.federation import Block, Federation
+from eflops.flower import client  # noqa: F401
 from eflops.training.engines import batched
 from eflops.training.rounds import Server
 from eflops.training.train import make_method, make_task
-
-NEEDED = ("eflops.flower.client_app", "eflops.data.expression", "eflops.training.messages")
 
 
 class Forking(SubprocessExecutor):
@@ -40,9 +39,7 @@ class Forking(SubprocessExecutor):
         if spec.task_type != TaskType.CLIENT_APP:
             return super().launch(spec)
         if os.fork() == 0:
-            with _own_life():
-                certificates = validate_and_resolve_root_certificates(spec.root_certificates_path, spec.insecure)
-                run_clientapp(spec.runtime_api_address, spec.token, spec.insecure, certificates, spec.parent_pid)
+            _live(spec)
         return LaunchResult.accepted()
 
     def reconcile(self) -> None:
@@ -54,17 +51,19 @@ class Forking(SubprocessExecutor):
             pass
 
 
-@contextmanager
-def _own_life() -> Iterator[None]:
-    """What a fork does ends with it: it neither runs its parent's exit handlers nor goes back to its parent's work."""
-    registered_exit_handlers.clear()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_DFL)
+def _live(spec: ExecutionSpec) -> NoReturn:
+    """A fork's whole life: it neither runs its parent's exit handlers nor goes back to its parent's work."""
     ended = 1
     try:
-        yield
+        registered_exit_handlers.clear()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        certificates = validate_and_resolve_root_certificates(spec.root_certificates_path, spec.insecure)
+        run_clientapp(spec.runtime_api_address, spec.token, spec.insecure, certificates, spec.parent_pid)
     except SystemExit as leaving:
         ended = int(leaving.code or 0)
+    except Exception:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -72,9 +71,7 @@ def _own_life() -> Iterator[None]:
 
 
 def warm() -> None:
-    """Import what a ClientApp needs, and train a toy, which loads the compiled functions."""
-    for name in NEEDED:
-        import_module(name)
+    """Train a toy, which loads the compiled functions; the ClientApp and all that it needs are imported by now."""
     batched.prepare()
     rows = Block(np.eye(4, dtype=np.float32), np.arange(4, dtype=np.float32))
     toy = Federation((rows,), rows, meta={"task": "regression"})
@@ -88,7 +85,7 @@ def warm() -> None:
 def main() -> None:
     """Get ready, and serve."""
     warm()
-    setattr(import_module("flwr.supercore.superexec.run_superexec"), "get_executor", lambda *_, **__: Forking())  # noqa: B010
+    run_superexec.get_executor = lambda *_, **__: Forking()
     flower_superexec()
 
 

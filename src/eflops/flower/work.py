@@ -41,26 +41,11 @@ class Work:
         return ConfigRecord({WORK: zlib.compress(json.dumps(asdict(self), sort_keys=True).encode())})
 
     @staticmethod
-    def read(record: ConfigRecord) -> "Work":
+    def read(packed: bytes) -> "Work":
         """The work that a record carries."""
-        packed = record[WORK]
-        assert isinstance(packed, bytes)
         parts = json.loads(zlib.decompress(packed))
         agreed = parts.pop("agreement")
         return Work(**parts, agreement=Agreement(**agreed) if agreed else None)
-
-
-def slice_of(job: dict[str, Any], variant: str) -> dict[str, Any]:
-    """A cell's slice of the config with the settings of one variant."""
-    rest = {name: value for name, value in job.items() if name != "variants"}
-    return {**rest, "settings": job["variants"][variant]}
-
-
-def code_hashes(slice_: dict[str, Any]) -> dict[str, str]:
-    """The hash of every module that a run of this cell can reach, on the server and on a node alike."""
-    return code.code_hashes(
-        *code.training_roots(slice_["method"], slice_["model"], "flower"), "eflops.flower.app", "eflops.flower.client"
-    )
 
 
 @dataclass(frozen=True)
@@ -77,3 +62,21 @@ class Order:
     def record(self, message: bytes) -> ConfigRecord:
         """The order with its wire message as Flower carries them."""
         return ConfigRecord({"order": json.dumps(asdict(self)), "message": message})
+
+
+def slice_of(job: dict[str, Any], variant: str) -> dict[str, Any]:
+    """A cell's slice of the config with the settings of one variant."""
+    rest = {name: value for name, value in job.items() if name != "variants"}
+    return {**rest, "settings": job["variants"][variant]}
+
+
+def code_hashes(slice_: dict[str, Any]) -> dict[str, str]:
+    """The hash of every module that a run of this cell can reach, on the server and on a node alike."""
+    roots = code.training_roots(slice_["method"], slice_["model"], "flower")
+    return code.code_hashes(*roots, "eflops.flower.server", "eflops.flower.client")
+
+
+def other_code(server: str, node: str, own: str) -> str:
+    """The sentence for a node, called by its name, that runs other code than the server."""
+    right = "install the same version of eflops on both"
+    return f"the server runs the code {server} and {node} the code {own}, which may give other numbers; {right}."

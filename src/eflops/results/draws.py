@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from eflops.config.former import with_present_names
+from eflops.config.models import with_present_names
 from eflops.data.build import build
 from eflops.data.federation import ARRAYS, read_manifest, save
 from eflops.errors import UserError

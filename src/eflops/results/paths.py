@@ -12,7 +12,8 @@ DATA_MANIFEST = f"{DRAW}/manifest.json"
 DATA_ARRAYS = f"{DRAW}/federation.npz"
 GENES = "data/{dataset}/genes.csv"
 RAW = "raw/{source}.json"
-# What is asked of a training job, and what the job then made: its records with their hashes.
+# What is asked of a job; of a training job, and what that then made: its records with their hashes.
+ASKED = "plan/{job}.txt"
 PLAN = "plan/{experiment}/{ratio}/{method}{part}.json"
 CELL = "cells/{experiment}/{ratio}/{method}{part}.json"
 RUNS = "runs/{experiment}/{ratio}/{method}"

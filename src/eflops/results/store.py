@@ -6,11 +6,12 @@ they are asked for.
 
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from eflops.errors import UserError
 from eflops.files import canonical_json, write_bytes
@@ -20,8 +21,8 @@ from eflops.training.record import Record
 
 RECORDS = "records.jsonl.gz"
 RUNS = "runs"
-# How a line of the packed file starts and goes on: canonical JSON, so that a line need not be parsed to be found.
-HEAD, MIDDLE, END = b'{"path":', b',"record":', b"}"
+# A line of the packed file is canonical JSON, so that it need not be parsed to be found.
+LINE = re.compile(rb'\{"path":("(?:[^"\\]|\\.)*"),"record":(\{.*\})\}\n')
 
 
 @dataclass(frozen=True)
@@ -85,23 +86,17 @@ def unpacked(packed: Path) -> dict[str, bytes]:
     """The records of a compressed file as JSON, by their paths."""
     found: dict[str, bytes] = {}
     try:
-        for line in gzip.decompress(packed.read_bytes()).splitlines():
-            path, text = _entry(line)
+        data = gzip.decompress(packed.read_bytes())
+        lines = LINE.findall(data)
+        if sum(len(name) + len(text) + len(b'{"path":,"record":}\n') for name, text in lines) != len(data):
+            raise ValueError("a line is not a path and a record")
+        for name, text in lines:
+            path = json.loads(name) if b"\\" in name else name[1:-1].decode()
             if path in found:
                 raise ValueError(f"{path} stands there twice")
+            if path.startswith("/") or ".." in path.split("/") or not path:
+                raise ValueError(f"a record cannot lie at {path}")
             found[path] = text
     except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
     return found
-
-
-def _entry(line: bytes) -> tuple[str, bytes]:
-    """The path and the record of one line."""
-    name, middle, text = line.removeprefix(HEAD).partition(MIDDLE)
-    if not (line.startswith(HEAD) and middle and text.endswith(END)):
-        raise ValueError("a line is not a path and a record")
-    path = json.loads(name) if b"\\" in name else name.decode().strip('"')
-    parts = PurePosixPath(path).parts
-    if ".." in parts or not parts or parts[0] == "/":
-        raise ValueError(f"a record cannot lie at {path}")
-    return path, text.removesuffix(END)

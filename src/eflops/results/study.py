@@ -8,9 +8,8 @@ from typing import Any
 
 import eflops
 from eflops.code import code_hashes, data_module, training_roots
-from eflops.config.former import with_present_names
 from eflops.config.load import check, read
-from eflops.config.models import Config
+from eflops.config.models import Config, with_present_names
 from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
 

@@ -135,7 +135,7 @@ def read(path: Path, hashed: bool = True) -> Record:
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such record; make it with: snakemake --cores 1 {path}") from None
+        raise UserError(f"{path}: there is no such record; make what is missing with: snakemake all") from None
     except OSError as error:
         raise UserError(f"{path}: this record cannot be read ({error.strerror}).") from None
     return parse(data, str(path), hashed)

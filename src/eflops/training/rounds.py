@@ -16,9 +16,9 @@ from torch import Tensor
 from eflops.data.federation import Federation
 from eflops.results.labels import Run
 from eflops.rng import numpy_generator
-from eflops.training.client import Steps
 from eflops.training.methods.base import Method, Payload, Rounds, State, Task, Upload
-from eflops.training.methods.finetuning import SupportFinetuning
+from eflops.training.methods.batches import Steps
+from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics.kernels import finite_rows
 from eflops.training.tally import Bench, Progress, Tally, judged
 

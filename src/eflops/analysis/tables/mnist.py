@@ -11,8 +11,7 @@ from eflops.analysis.stats.summary import best, summarise_units, too_few, units_
 from eflops.analysis.table import Table
 from eflops.analysis.tables.comparisons import compared, comparison_table
 from eflops.analysis.text import bold, interval, share
-from eflops.training.models.network import cnn_stages
-from eflops.training.models.operations import count
+from eflops.training.models.network import cnn_stages, count_operations
 
 METRICS = [
     *("accuracy", "cross_entropy", "kept", "open_gates", "bytes_training", "bytes_finetuning"),
@@ -112,7 +111,7 @@ def layers(source: Source) -> Table:
     cells = summarise_units(runs, list(LAYER_METRICS), ["method", "layer"])
     means = cells.set_index(["metric", "method", "layer"])["mean"]
     totals = cells.groupby(["metric", "method"])["mean"].sum()
-    full, _ = count(STAGES, np.ones(STAGES[-1].stop, bool))
+    full, _ = count_operations(STAGES, np.ones(STAGES[-1].stop, bool))
     units = sum(stage.units for stage in STAGES)
     rows = [
         {"layer": stage.name, "dense": f"{stage.stop - stage.start} / {full[stage.name]} / {stage.units} units"}
@@ -136,7 +135,7 @@ def by_layer(runs: pd.DataFrame) -> pd.DataFrame:
     for run in runs.to_dict("records"):
         kept = np.zeros(STAGES[-1].stop, bool)
         kept[[int(index) for index in run.pop("support").split()]] = True
-        operations, dead = count(STAGES, kept)
+        operations, dead = count_operations(STAGES, kept)
         for stage in STAGES:
             layer = {
                 "layer": stage.name,

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 
 from eflops.data.federation import Federation
-from eflops.training.client import answer
-from eflops.training.methods.base import Payload, Task, Upload
+from eflops.training.methods.base import Payload, Task, Upload, answer
 from eflops.training.models.base import Rows
 from eflops.training.rounds import Asked, Connect, Phase
 

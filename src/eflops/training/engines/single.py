@@ -12,10 +12,9 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from eflops.data.federation import Federation
 from eflops.errors import UserError
-from eflops.training.client import Steps, draw_batches
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
-from eflops.training.methods.batches import chosen_rows
+from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients

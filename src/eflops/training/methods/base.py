@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from eflops.errors import UserError
-from eflops.training.methods.batches import Batches
+from eflops.training.methods.batches import Batches, Steps, draw_batches
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer, Model, Rows
 from eflops.training.numerics.kernels import add_weighted, clip_rows
@@ -117,6 +117,22 @@ class Method(Rounds, Protocol):
     def __init__(self, task: Task, **options: Any) -> None: ...
 
     def start(self, seeds: Sequence[int]) -> State: ...
+
+
+def answer(
+    method: Rounds,
+    received: Payload,
+    data: Rows,
+    seeds: Sequence[int],
+    round_: int,
+    client: int,
+    steps: Steps,
+    batch_size: int | None,
+    runs: Sequence[int] | np.ndarray = (0,),
+) -> Payload:
+    """What a client answers to a message, for the block's `runs`, which have these seeds."""
+    batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
+    return method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
 
 
 def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:

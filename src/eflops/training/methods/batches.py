@@ -1,12 +1,16 @@
 """Which rows each run takes in each local step of a round."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from eflops.training.numerics.compiled import compiled
+from eflops.training.numerics.noise import orders
+
+Steps = int | Literal["epoch"]
 
 
 class Batches(NamedTuple):
@@ -35,3 +39,15 @@ def rows_of_step(orders: np.ndarray, size: int, step: int) -> np.ndarray:
 def chosen_rows(batches: Batches, step: int) -> Tensor | None:
     """The rows [runs, batch] of a local step, for methods written in torch; None for all."""
     return torch.from_numpy(batches.chosen(step)) if batches.size else None
+
+
+def draw_batches(
+    rows: int, steps: Steps, batch_size: int | None, seeds: Sequence[int], round_: int, client: int
+) -> Batches:
+    """The rows of each local step: passes over the client's rows, each in an order of its own; a pass may end short."""
+    if batch_size is None or batch_size >= rows:
+        return Batches(1 if steps == "epoch" else steps, np.empty((1, len(seeds), 0), np.int64), 0)
+    per_pass = -(-rows // batch_size)
+    count = per_pass if steps == "epoch" else steps
+    passes = -(-count // per_pass)
+    return Batches(count, orders(seeds, "batches", (round_, client), passes, rows), batch_size)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from eflops.training.methods.batches import Batches, rows_of_step
-from eflops.training.models.gradients import gradient
+from eflops.training.models.base import gradient
 from eflops.training.numerics import gates as hard_concrete
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, total
 from eflops.training.numerics.compiled import compiled

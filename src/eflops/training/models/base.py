@@ -1,13 +1,32 @@
-"""What the engines and methods need of a model: pure functions of flat parameters with a leading axis of runs."""
+"""What the engines and methods need of a model: pure functions of flat parameters with a leading axis of runs.
 
-from collections.abc import Callable
+A client's whole local update is one compiled call, so a model's gradient is found inside compiled code, by the type of
+the arrays that its rows are laid out in:
+
+    class LinearRows(NamedTuple):
+        labels: np.ndarray
+        ...
+
+    @overload(gradient, jit_options=OPTIONS)
+    def _linear(rows, weights, chosen, slope):
+        return compiled_function if is_kind(rows, LinearRows) else None
+
+A method calls `gradient(rows, weights, chosen, slope)` and is compiled for each type of rows it meets. No function is
+handed over as an argument: numba would not find its machine code again in the next process.
+"""
+
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import torch
 from torch import Tensor
 
+from eflops.training.numerics.compiled import compiled
+from eflops.training.numerics.noise import uniform
 from eflops.training.numerics.product import in_panels
 
 
@@ -35,7 +54,7 @@ class Rows:
 
     @cached_property
     def arrays(self) -> Any:
-        """The first argument of `gradients.gradient`; made once, because a client's rows never change."""
+        """The first argument of `gradient`; made once, because a client's rows never change."""
         return self.layout(self)
 
     def __len__(self) -> int:
@@ -70,3 +89,56 @@ class Model(Protocol):
 
     def macs(self, kept: np.ndarray) -> Operations:
         """The cost of one prediction of a model that keeps the weights `kept` [size]."""
+
+
+def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+    """slope [runs, size] of the mean loss at weights [runs, size]. For compiled code alone.
+
+    Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
+    """
+    raise NotImplementedError
+
+
+class MatrixRows(NamedTuple):
+    """Rows of features [n, features] for models that multiply weights by them, laid out for both ways.
+
+    columns: the panels of x', for outputs; panels: those of x, for slopes; labels [n].
+    """
+
+    columns: np.ndarray
+    panels: np.ndarray
+    labels: np.ndarray
+
+
+def matrix_rows(rows: Rows) -> MatrixRows:
+    """The layout of rows of features."""
+    return MatrixRows(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())
+
+
+def is_kind(rows: Any, kind: type) -> bool:
+    """Whether numba's type of `rows` is that of this named tuple."""
+    return getattr(rows, "instance_class", None) is kind
+
+
+def slopes(theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+    """The gradient of a model outside compiled code, as `Model.gradient` has it."""
+    result = torch.empty_like(theta)
+    places = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
+    _gradient(data.arrays, theta.contiguous().numpy(), places, result.numpy())
+    return result
+
+
+@compiled
+def _gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+    gradient(rows, weights, chosen, slope)
+
+
+def uniform_start(seed: int, layers: Sequence[tuple[int, int]]) -> Tensor:
+    """Weights uniform within 1 / sqrt(incoming weights of a unit), which is torch's default for a layer.
+
+    layers: how many weights (and biases) each has, and how many weights enter one of its units.
+    """
+    theta = uniform([seed], "first weights", (), 1, sum(count for count, _ in layers))[0, 0].mul_(2).sub_(1)
+    for part, (_, incoming) in zip(theta.split([count for count, _ in layers]), layers, strict=True):
+        part.div_(math.sqrt(incoming))
+    return theta

@@ -10,13 +10,10 @@ import torch
 from numba.extending import overload
 from torch import Tensor
 
-from eflops.training.models import operations
-from eflops.training.models.base import Layer, Operations, Rows
+from eflops.training.models.base import Layer, Operations, Rows, gradient, is_kind, slopes, uniform_start
 from eflops.training.models.classes import class_metrics
-from eflops.training.models.gradients import gradient, is_kind, slopes
-from eflops.training.models.network import cnn_stages, net
+from eflops.training.models.network import cnn_stages, count_operations, net
 from eflops.training.models.passes import CnnRows, gradients, outputs
-from eflops.training.models.start import uniform_start
 from eflops.training.numerics.compiled import OPTIONS
 from eflops.training.numerics.convolution import LONG
 
@@ -51,8 +48,8 @@ class Cnn:
         return class_metrics(logits, data.y)
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """Operations by layer, dead units removed; the rule stands in `operations`."""
-        return Operations(*operations.count(self.stages, kept))
+        """Operations by layer, dead units removed; the rule stands in `network`."""
+        return Operations(*count_operations(self.stages, kept))
 
     def _laid_out(self, data: Rows) -> CnnRows:
         """Rows as compiled code wants them: vectors may reach beyond the last image."""

@@ -7,9 +7,17 @@ import torch
 from numba.extending import overload
 from torch import Tensor
 
-from eflops.training.models.base import Layer, Operations, Rows
-from eflops.training.models.gradients import MatrixRows, gradient, is_kind, matrix_rows, slopes
-from eflops.training.models.start import uniform_start
+from eflops.training.models.base import (
+    Layer,
+    MatrixRows,
+    Operations,
+    Rows,
+    gradient,
+    is_kind,
+    matrix_rows,
+    slopes,
+    uniform_start,
+)
 from eflops.training.numerics.arithmetic import total
 from eflops.training.numerics.compiled import OPTIONS, compiled
 from eflops.training.numerics.product import WIDTH, chosen_dots, chosen_product, product

@@ -8,16 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from eflops.training.models.dense_layers import (
+from eflops.training.models.layers import (
+    convolve,
     dense_slopes,
     enter_dense,
+    from_lanes,
     leave_dense,
+    leave_first,
+    leave_second,
     list_dense,
+    list_kernels,
     output_slopes,
     shut,
+    to_lanes,
 )
 from eflops.training.models.network import Net
-from eflops.training.models.pooled_layers import convolve, from_lanes, leave_first, leave_second, list_kernels, to_lanes
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.convolution import LANES, LONG
 from eflops.training.numerics.product import WIDTH

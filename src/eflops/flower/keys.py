@@ -7,25 +7,22 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.ec import SECP384R1, EllipticCurvePrivateKey, generate_private_key
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from eflops.files import write_bytes
 
-VALID = timedelta(days=30)
-LEEWAY = timedelta(minutes=5)
+VALID, LEEWAY = timedelta(days=30), timedelta(minutes=5)
 # The server's own processes reach the SuperLink on its own machine.
 LOCAL = ("127.0.0.1", "localhost")
 
 
 def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
     """Write ca.crt, server.crt and server.key; the authority's own key is used here and then forgotten."""
-    authority, own = _new_key(), _new_key()
-    issuer = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "eflops authority")])
-    subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "eflops server")])
-    root = _certificate(issuer, issuer, authority, authority, x509.BasicConstraints(ca=True, path_length=0))
+    authority, own = generate_private_key(SECP384R1()), generate_private_key(SECP384R1())
     names = x509.SubjectAlternativeName([_name(address) for address in dict.fromkeys([*addresses, *LOCAL])])
-    leaf = _certificate(subject, issuer, own, authority, x509.BasicConstraints(ca=False, path_length=None), names)
+    root = _certificate("authority", authority, authority, x509.BasicConstraints(ca=True, path_length=0))
+    leaf = _certificate("server", own, authority, x509.BasicConstraints(ca=False, path_length=None), names)
     write_bytes(folder / "ca.crt", root.public_bytes(Encoding.PEM))
     write_bytes(folder / "server.crt", leaf.public_bytes(Encoding.PEM))
     _write_secret(folder / "server.key", own, PrivateFormat.TraditionalOpenSSL)
@@ -34,7 +31,7 @@ def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
 def make_node_key(node: Path, public: Path) -> None:
     """Write a node's private key to its folder, which it never leaves, and its public key where the server finds it."""
     node.mkdir(parents=True, exist_ok=True)
-    key = _new_key()
+    key = generate_private_key(SECP384R1())
     _write_secret(node / "key", key, PrivateFormat.OpenSSH)
     write_bytes(public, key.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH) + b"\n")
 
@@ -47,22 +44,18 @@ def _name(address: str) -> x509.GeneralName:
         return x509.DNSName(address)
 
 
-def _new_key() -> ec.EllipticCurvePrivateKey:
-    return ec.generate_private_key(ec.SECP384R1())
-
-
-def _write_secret(path: Path, key: ec.EllipticCurvePrivateKey, layout: PrivateFormat) -> None:
+def _write_secret(path: Path, key: EllipticCurvePrivateKey, layout: PrivateFormat) -> None:
     path.touch(mode=0o600)
     path.write_bytes(key.private_bytes(Encoding.PEM, layout, NoEncryption()))
 
 
 def _certificate(
-    subject: x509.Name,
-    issuer: x509.Name,
-    key: ec.EllipticCurvePrivateKey,
-    signer: ec.EllipticCurvePrivateKey,
-    *extensions: x509.ExtensionType,
+    owner: str, key: EllipticCurvePrivateKey, authority: EllipticCurvePrivateKey, *extensions: x509.ExtensionType
 ) -> x509.Certificate:
+    """A certificate of the owner's key, signed by the authority."""
+    subject, issuer = (
+        x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"eflops {name}")]) for name in (owner, "authority")
+    )
     now = datetime.now(UTC)
     builder = (
         x509.CertificateBuilder()
@@ -73,8 +66,8 @@ def _certificate(
         .not_valid_before(now - LEEWAY)
         .not_valid_after(now + VALID)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.public_key()), critical=False)
     )
     for extension in extensions:
         builder = builder.add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
-    return builder.sign(signer, hashes.SHA384())
+    return builder.sign(authority, hashes.SHA384())

@@ -6,22 +6,43 @@ node0 ...  supernode.sh and superexec.sh; this client's key, and its block where
 
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
+from typing import Any
 
-from eflops.data.federation import Federation
+import yaml
+
+from eflops.config import load
+from eflops.data.federation import MANIFEST, Federation, save
 from eflops.files import write_text
 from eflops.flower import QUIET
-from eflops.flower.deploy.deal import deal
-from eflops.flower.deploy.keys import make_certificates, make_node_key
+from eflops.flower.keys import make_certificates, make_node_key
 from eflops.flower.plan import Plan
 
-SUPERLINK = "superlink"
 SERVER_COMMANDS = ("superlink.sh", "run.sh")
 NODE_COMMANDS = ("supernode.sh", "superexec.sh")
 # Flower looks for new tasks every second, which is a good part of a round.
 BRISK = {"FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.2"}
+# All that a model must know of the data besides their rows; the rest could tell one client of another.
+COMMON = ("task", "classes")
+APP = """[project]
+name = "eflops"
+version = "0"
+description = "One run of eflops on a federation"
+license = "MIT"
+
+[tool.flwr.app]
+publisher = "eflops"
+
+[tool.flwr.app.components]
+serverapp = "eflops.flower.server:app"
+clientapp = "eflops.flower.client:app"
+
+[tool.flwr.app.config]
+"""
 
 
 @dataclass(frozen=True)
@@ -49,26 +70,26 @@ class Hosts:
         clients = len(self.draw.clients) if self.draw else self.plan.data["clients"]
         return [self.folder / f"node{client}" for client in range(clients)]
 
-    @property
-    def _data(self) -> str:
-        """The server's test rows, in its folder."""
-        return "." if self.draw else Path(self.plan.told.data).name
-
     def prepare(self, config: Sequence[Path]) -> None:
         """Deal the data out, make keys and certificates, write the app and each host's commands."""
+        told = self.plan.told
+        test_rows = "." if self.draw else Path(told.data).name
+        values = {**told.model_dump(), "config": "config.yaml", "data": test_rows}
+        # A string of JSON is a string of TOML too.
+        defaults = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
+        write_text(self.server / "app" / "pyproject.toml", APP + defaults)
+        whole = load.with_chosen(reduce(load.merge, map(load.read_yaml, config)))
+        write_text(self.server / "app" / "config.yaml", yaml.safe_dump(whole, sort_keys=False))
         if self.draw:
             deal(self.draw, self.plan.made_by, self.server, self.plan.draw_name, self.nodes)
+        else:
+            shutil.copyfile(told.data, self.server / test_rows)
         make_certificates(self.server / "certificates", self.addresses)
+        _write(self.server, SERVER_COMMANDS, self._server_commands())
         for client, node in enumerate(self.nodes):
             make_node_key(node, self.server / "keys" / f"{node.name}.pub")
             shutil.copyfile(self.server / "certificates" / "ca.crt", node / "ca.crt")
-            self._write(node, NODE_COMMANDS, self._node_commands(client))
-        write_text(self.server / "app" / "pyproject.toml", self._app(config))
-        for path in config:
-            shutil.copyfile(path, self.server / "app" / path.name)
-        if not self.draw:
-            shutil.copyfile(self.plan.told.data, self.server / self._data)
-        self._write(self.server, SERVER_COMMANDS, self._server_commands())
+            _write(node, NODE_COMMANDS, self._node_commands(client))
 
     def _server_commands(self) -> tuple[str, str]:
         superlink = f"""exec flower-superlink --host 0.0.0.0 --port {self.port} --enable-supernode-auth \\
@@ -78,14 +99,14 @@ class Hosts:
         # Flower wants the certificate's absolute path, which only the host knows.
         run = f"""mkdir -p "$FLWR_HOME" && cat > "$FLWR_HOME/config.toml" <<END
 [superlink]
-default = "{SUPERLINK}"
-[superlink.{SUPERLINK}]
+default = "superlink"
+[superlink.superlink]
 address = "127.0.0.1:{self.port}"
 root-certificates = "$PWD/certificates/ca.crt"
 insecure = false
 END
-for key in keys/*.pub; do flwr supernode register "$key" {SUPERLINK}; done
-exec flwr run app {SUPERLINK} --stream "$@"
+for key in keys/*.pub; do flwr supernode register "$key" superlink; done
+exec flwr run app superlink --stream "$@"
 """
         return superlink, run
 
@@ -99,31 +120,23 @@ exec flwr run app {SUPERLINK} --stream "$@"
         superexec = f"exec python -m eflops.flower.superexec --insecure --runtime-api-address 127.0.0.1:{port}\n"
         return supernode, superexec
 
-    def _write(self, folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
-        """Write a host's commands; they find their files wherever the folder is copied to."""
-        exports = "".join(f"export {name}={value}\n" for name, value in {**QUIET, **BRISK}.items())
-        for name, command in zip(names, commands, strict=True):
-            head = f'#!/bin/sh\ncd "$(dirname "$0")" || exit 1\nexport FLWR_HOME="$PWD/flower"\n{exports}'
-            write_text(folder / name, head + command)
-            (folder / name).chmod(0o755)
 
-    def _app(self, config: Sequence[Path]) -> str:
-        """The app's pyproject, with this run's config as its defaults; a string of JSON is a string of TOML too."""
-        values = {**self.plan.told.model_dump(), "config": " ".join(path.name for path in config), "data": self._data}
-        lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in values.items())
-        return f"""[project]
-name = "eflops"
-version = "0"
-description = "One run of eflops on a federation"
-license = "MIT"
+def _write(folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
+    """Write a host's commands; they find their files wherever the folder is copied to."""
+    exports = "".join(f"export {name}={value}\n" for name, value in {**QUIET, **BRISK}.items())
+    for name, command in zip(names, commands, strict=True):
+        head = f'#!/bin/sh\ncd "$(dirname "$0")" || exit 1\nexport FLWR_HOME="$PWD/flower"\n{exports}'
+        write_text(folder / name, head + command)
+        (folder / name).chmod(0o755)
 
-[tool.flwr.app]
-publisher = "eflops"
 
-[tool.flwr.app.components]
-serverapp = "eflops.flower.app:server"
-clientapp = "eflops.flower.client_app:client"
-
-[tool.flwr.app.config]
-{lines}
-"""
+def deal(federation: Federation, settings: Mapping[str, Any], server: Path, name: Path, nodes: list[Path]) -> None:
+    """Write each client's block below its node's folder, and below the server's the test block and data/`name`."""
+    public = replace(federation, meta={key: federation.meta[key] for key in COMMON if key in federation.meta})
+    with tempfile.TemporaryDirectory() as folder:
+        save(public, Path(folder), settings)
+        (server / "data" / name).mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(Path(folder) / MANIFEST, server / "data" / name / MANIFEST)
+    save(replace(public, clients=(), meta={**public.meta, "client_ids": []}), server / "test", settings)
+    for client, node in enumerate(nodes):
+        save(replace(public.subset([client], with_test=False), truth={}), node / "data", settings)

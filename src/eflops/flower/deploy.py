@@ -1,0 +1,132 @@
+"""`eflops deploy`: the folders and commands of a federation's hosts, and a demonstration of them on this machine."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+
+from flwr.common.config import parse_config_args
+
+from eflops.errors import UserError
+from eflops.flower.hosts import NODE_COMMANDS, SERVER_COMMANDS, Hosts
+from eflops.flower.plan import make_draw, plan
+
+START_SECONDS = 300.0
+POLL_SECONDS = 0.2
+GRACE_SECONDS = 10.0
+STARTED = "Successfully started run"
+
+
+def prepare(
+    run_config: str, addresses: Sequence[str], port: int, config: Sequence[Path], folder: Path, start: bool
+) -> None:
+    """Write what each host needs, say what to type there, and start it here if asked to."""
+    asked = plan(parse_config_args([run_config]), Path.cwd(), config)
+    hosts = Hosts(folder, asked, None if asked.told.data else make_draw(asked), addresses, port)
+    _make_room(folder)
+    hosts.prepare(config)
+    for host in (hosts.server, *hosts.nodes):
+        print(f"{host}: " + ", then ".join(str(path) for path in sorted(host.glob("*.sh"), reverse=True)))
+    if not start:
+        return
+    # Being asked to end is an exception, so that all is stopped on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with Demonstration(hosts) as demonstration:
+        demonstration.run(lambda line: print(line, flush=True))
+    if not any((hosts.server / asked.told.results).glob("runs/**/*.json")):
+        raise UserError(f"the run failed; see the logs in {hosts.folder}")
+
+
+def _make_room(folder: Path) -> None:
+    """An earlier deployment makes room for the next; anything else stays."""
+    if (folder / "server" / "app").exists():
+        shutil.rmtree(folder)
+    if folder.exists() and any(folder.iterdir()):
+        raise UserError(f"--folder {folder} holds other files; name a folder that is empty or new.")
+
+
+class Demonstration:
+    """The hosts' own commands as background processes, each a group of its own with a log beside it."""
+
+    def __init__(self, hosts: Hosts) -> None:
+        self.hosts = hosts
+        self.running: dict[Path, subprocess.Popen[bytes]] = {}
+
+    def __enter__(self) -> "Demonstration":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ask all commands and what they started to end, wait, and end those that did not."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            for process in self.running.values():
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, number)
+            deadline = time.monotonic() + GRACE_SECONDS
+            while any(_group_lives(process) for process in self.running.values()) and time.monotonic() < deadline:
+                time.sleep(POLL_SECONDS)
+
+    def start(self, command: Path) -> None:
+        """Start a host's command, with the programs of this Python environment."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        with open(log_of(command), "wb") as log:
+            self.running[command] = subprocess.Popen(
+                [str(command.resolve())],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, "PATH": path, "PYTHONUNBUFFERED": "1"},
+                start_new_session=True,
+            )
+
+    def run(self, say: Callable[[str], None]) -> None:
+        """The whole federation from start to end; `say` gets what the server says, line by line."""
+        superlink, run = (self.hosts.server / name for name in SERVER_COMMANDS)
+        self.start(superlink)
+        deadline = time.monotonic() + START_SECONDS
+        while self._runs(superlink) and not self._superlink_answers():
+            if time.monotonic() > deadline:
+                raise UserError(f"the SuperLink did not start; see {log_of(superlink)}")
+            time.sleep(POLL_SECONDS)
+        self.start(run)
+        with open(log_of(run), encoding="utf-8", errors="replace") as log:
+            runs = True
+            while runs:
+                # What was said before the end is read after it.
+                runs = self._runs(superlink) and self._runs(run)
+                for line in log.read().splitlines():
+                    say(line)
+                    if STARTED in line:
+                        for node, name in product(self.hosts.nodes, NODE_COMMANDS):
+                            self.start(node / name)
+                time.sleep(POLL_SECONDS)
+
+    def _runs(self, command: Path) -> bool:
+        return self.running[command].poll() is None
+
+    def _superlink_answers(self) -> bool:
+        try:
+            with socket.create_connection(("127.0.0.1", self.hosts.port), timeout=5):
+                return True
+        except OSError:
+            return False
+
+
+def log_of(command: Path) -> Path:
+    """Where a command writes what it has to say."""
+    return command.with_suffix(".log")
+
+
+def _group_lives(process: "subprocess.Popen[bytes]") -> bool:
+    process.poll()
+    try:
+        os.killpg(process.pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
