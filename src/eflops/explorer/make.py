@@ -19,8 +19,7 @@ from eflops.diff.sides import side
 from eflops.diff.text import summary
 from eflops.errors import UserError
 from eflops.explain.recompute import from_records, method_labels
-from eflops.explorer.pack import rounded
-from eflops.explorer.page import render
+from eflops.explorer.page import render, rounded
 from eflops.explorer.products import References, line_reference, made_products, pictures, product_json
 from eflops.explorer.runs import curve_columns, features, run_columns, searches, support_columns
 from eflops.files import read_json, write_text

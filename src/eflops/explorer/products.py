@@ -18,7 +18,7 @@ from eflops.explain.recompute import remake
 from eflops.explain.text import plain
 from eflops.explain.trace import trace_row
 from eflops.explain.verdicts import reads_of, runs_behind
-from eflops.explorer.pack import rounded
+from eflops.explorer.page import rounded
 from eflops.explorer.shown import Written, read_markdown, tied, unbold
 
 

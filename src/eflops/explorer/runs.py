@@ -12,7 +12,7 @@ import pandas as pd
 
 from eflops.data import expression
 from eflops.data.synthetic import coefficients
-from eflops.explorer.pack import coded, rounded, steps
+from eflops.explorer.page import coded, rounded, steps
 from eflops.files import canonical_json
 from eflops.training.record import Record
 

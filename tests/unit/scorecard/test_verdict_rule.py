@@ -15,7 +15,6 @@ from eflops.analysis.scorecard.evidence import Evidence, Missing
 from eflops.analysis.scorecard.line import ours, settled
 from eflops.analysis.scorecard.table2 import likeness, most_selected, printed_name
 from eflops.analysis.scorecard.verdict import (
-    Cause,
     Comparison,
     Ground,
     Judgement,
@@ -146,16 +145,16 @@ def _ground(*values: float, **limits: Any) -> Ground:
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, told="its lead is {}", because="it is so")
-    assert (held.verdict, held.cause, held.because) == (Verdict.AGREES, Cause.HOLDS, "")
+    assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
     assert held.size == "+0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
-    assert (wide.verdict, wide.cause, wide.because) == (Verdict.CANNOT, Cause.WIDE, "it is so")
+    assert (wide.verdict, wide.because) == (Verdict.CANNOT, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
-    assert (against.verdict, against.cause) == (Verdict.DIFFERS, Cause.AGAINST)
+    assert against.verdict == Verdict.DIFFERS
     assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
-    assert (turns.verdict, turns.cause) == (Verdict.CANNOT, Cause.TURNS)
+    assert turns.verdict == Verdict.CANNOT
     assert turns.figure.endswith("the verdict would be another")
 
 
@@ -163,7 +162,7 @@ def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper
     evidence = Evidence(Source(Path()), frozenset(), paper)
 
     def against(baseline: str) -> Judgement:
-        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, Cause.HOLDS, "", "", 0, 1)
+        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, "", "", 0, 1)
         return Judgement(ground.verdict, (), "", (ground,))
 
     found = claimed.under_both_names(evidence, against)

@@ -8,11 +8,10 @@ import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.verdict import Cause, Comparison, Ground, Judgement, Verdict, judge_comparisons
+from eflops.analysis.scorecard.verdict import Comparison, Ground, Judgement, Verdict, judge_comparisons
 from eflops.analysis.text import counted, judged, signed
 from eflops.errors import UserError
 
-CAUSES = {Verdict.AGREES: Cause.HOLDS, Verdict.DIFFERS: Cause.AGAINST, Verdict.CANNOT: Cause.WIDE}
 Judge = Callable[[Evidence], Judgement]
 
 
@@ -65,11 +64,9 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
         told = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
     if turning:
         told += f" Without {turning} the verdict would be another."
-    cause = Cause.TURNS if turning else CAUSES[verdict]
     if lost:
         told += f" {lost} runs of E-FLoPS diverged."
-        if verdict == Verdict.AGREES:
-            verdict, cause = Verdict.CANNOT, Cause.DIVERGED
+        verdict = Verdict.CANNOT if verdict == Verdict.AGREES else verdict
     margins = sorted({each.margin for each in comparisons if each.margin})
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
@@ -78,8 +75,9 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     figure = (decides.told or f"{decides.name}: {{}}").format(size)
     figure += f", over {len(decides.values)} {units}{_limit(decides)}"
     figure += f"; without {turning} the verdict would be another" if turning else ""
+    figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
-    ground = Ground(verdict, cause, figure, size, len(failing), len(comparisons), because)
+    ground = Ground(verdict, figure, size, len(failing), len(comparisons), because)
     return Judgement(verdict, tuple(each.value(units) for each in comparisons), told, (ground,))
 
 

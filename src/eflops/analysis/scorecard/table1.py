@@ -140,7 +140,7 @@ def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Our
             found[name] = ours(paper, none, RECOVERY_LONGEST, "")
             continue
         words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom)"
-        value, as_nothing = (_value(name, each, lost) for each in (own, with_nothing[name]))
+        value, as_nothing = (Value.of(name, each, "draws", lost) for each in (own, with_nothing[name]))
         found[name] = ours(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
     return found
 
@@ -152,10 +152,6 @@ def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Further
     if not kept or np.isfinite(values[:, :, finished]).any(axis=1).all(axis=1).sum() < 2:
         return {}
     return dict(zip(kept, further(values[:, :, finished], [noise[name] for name in kept]), strict=True))
-
-
-def _value(name: str, found: Further, lost: int) -> Value:
-    return Value(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, "draws", lost)
 
 
 def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -> Judgement:

@@ -68,7 +68,7 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Our
     scaled = (ours - theirs) * math.sqrt(seeds / spread)
     noise = Noise((t_sd(paper.value, seeds) or 1.0) ** 2, min(df, seeds - 1))
     (found,) = further(scaled[:, :, np.newaxis], [noise])
-    value = Value("t at a split", found.mean, found.mean - found.half, found.mean + found.half, found.units, "splits")
+    value = Value.of("t at a split", found, "splits")
     verdict = judge_number(paper.value, value, math.inf)
     if verdict == Verdict.AGREES and (value.low or 0.0) <= 0:
         verdict = Verdict.CANNOT

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.scorecard.evidence import Missing
+from eflops.analysis.stats.further import Further
 from eflops.analysis.stats.paired import holm
 from eflops.analysis.stats.student import t_quantile, t_tail
 from eflops.analysis.stats.summary import LEVEL
@@ -22,17 +23,6 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     CANNOT = "cannot tell"
     UNJUDGED = "not judged"
-
-
-class Cause(StrEnum):
-    """What a verdict on a claim rests on."""
-
-    HOLDS = "every comparison holds"
-    AGAINST = "a comparison is clearly against it"
-    WIDE = "the interval holds both answers"
-    TURNS = "leaving one unit out turns the verdict"
-    DIVERGED = "runs of E-FLoPS diverged"
-    UNLEARNT = "a method has learnt nothing"
 
 
 # An interval longer than this says too little: twice .15 for support recovery, half of its range for a share of runs.
@@ -78,6 +68,11 @@ class Value:
     unit: str
     diverged: int = 0
 
+    @classmethod
+    def of(cls, name: str, found: Further, unit: str, diverged: int = 0) -> "Value":
+        """The number that one further unit is held against."""
+        return cls(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, unit, diverged)
+
 
 @dataclass(frozen=True)
 class Ground:
@@ -89,7 +84,6 @@ class Ground:
     """
 
     verdict: Verdict
-    cause: Cause
     figure: str
     size: str
     failing: int

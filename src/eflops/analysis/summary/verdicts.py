@@ -13,7 +13,7 @@ from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import counted
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
-from eflops.analysis.scorecard.verdict import Cause, Verdict
+from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.text import judged
@@ -49,7 +49,7 @@ def holds(card: Card, _: Source) -> Iterator[Point]:
     """The claims that agree, each with its least clear figure."""
     for line in _claims(card, Verdict.AGREES):
         ground = _ground(line)
-        among = f" (least clear of {ground['of']} comparisons)" if ground["of"] > 1 else ""
+        among = f"; least clear of {ground['of']} comparisons" if ground["of"] > 1 else ""
         yield f"{line['short']}{among}: {ground['figure']}.", _place(line)
 
 
@@ -77,9 +77,9 @@ def cannot_be_told(card: Card, _: Source) -> Iterator[Point]:
             told = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
             yield f"{line['short']}: {'; '.join(told)}; the paper's name may mean either.", _place(line)
             continue
-        lost = ground["cause"] == Cause.DIVERGED
-        among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if ground["of"] > 1 else "open"
-        yield f"{line['short']}: {Cause.DIVERGED if lost else among}; {ground['figure']}.", _place(line)
+        several = ground["failing"] and ground["of"] > 1
+        among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if several else "open"
+        yield f"{line['short']}: {among}; {ground['figure']}.", _place(line)
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
@@ -170,7 +170,7 @@ def _claims(card: Card, verdict: Verdict) -> list[Line]:
 
 def _ground(line: Line) -> Mapping[str, Any]:
     """What decides a claim; of two algorithms with one verdict, what decides it against the first."""
-    none = {"figure": str(line["reason"]).removesuffix("."), "because": "", "cause": "", "failing": 0, "of": 1}
+    none = {"figure": str(line["reason"]).removesuffix("."), "because": "", "failing": 0, "of": 1}
     return line["grounds"][0] if line["grounds"] else none
 
 

@@ -8,7 +8,7 @@ from eflops.analysis.paper import DENSE, METHOD
 from eflops.analysis.scorecard import claimed
 from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.verdict import Cause, Comparison, Judgement, Verdict
+from eflops.analysis.scorecard.verdict import Comparison, Judgement, Verdict
 
 SIMILAR, LEARNT = 0.02, 0.5
 NEAR, FAR = 3.2, 0.1
@@ -37,7 +37,8 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
         if min(ours.mean(), theirs.mean()) > LEARNT:
             return claimed.with_words(judged, before=means)
-        grounds = tuple(replace(each, verdict=Verdict.DIFFERS, cause=Cause.UNLEARNT) for each in judged.grounds)
+        figures = [(each, f"{each.figure}; one learnt nothing") for each in judged.grounds]
+        grounds = tuple(replace(each, verdict=Verdict.DIFFERS, figure=figure) for each, figure in figures)
         judged = replace(judged, verdict=Verdict.DIFFERS, grounds=grounds)
         return claimed.with_words(judged, before=f"{means} One learnt nothing.")
 
