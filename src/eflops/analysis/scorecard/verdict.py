@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.stats.paired import holm
-from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import LEVEL
+from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 
 
 class Verdict(StrEnum):
