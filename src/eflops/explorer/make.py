@@ -8,7 +8,7 @@ from eflops.analysis.figure import style
 from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.data.federation import read_manifest
-from eflops.diff.sides import side
+from eflops.diff import side
 from eflops.errors import UserError
 from eflops.explain.recompute import from_records, method_labels
 from eflops.explorer.behind import line_reference, made_products

@@ -4,8 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from eflops.diff.diff import Difference, diff
-from eflops.diff.text import summary
+from eflops.diff import Difference, diff, summary
 from eflops.explorer.pack import rounded
 
 
