@@ -13,9 +13,8 @@ from eflops.config.load import check
 from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.explain.address import Address, locate
-from eflops.explain.explanation import explain_cell
+from eflops.explain.explanation import explain, explain_cell
 from eflops.explain.recompute import method_labels
-from eflops.explain.resolve import explain
 from eflops.explain.show import describe
 from eflops.results.store import opened
 from eflops.results.study import read_study

@@ -6,7 +6,7 @@ import pytest
 
 from eflops.audit.sample import sample
 from eflops.cli import main
-from eflops.results import draws
+from eflops.results import store
 from eflops.training import record
 from eflops.verify import TOLERANCES, beyond
 
@@ -65,8 +65,8 @@ def test_a_number_that_the_records_do_not_give_fails_though_its_runs_come_out_ag
 def test_data_that_cannot_be_made_again_are_refused(
     published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    true = draws.build
-    monkeypatch.setattr(draws, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw))
+    true = store.build
+    monkeypatch.setattr(store, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw))
     assert main(["verify", str(published / TABLE), *ADDRESS]) == 2
     assert "made again it is not the data that was trained on" in capsys.readouterr().err
 
