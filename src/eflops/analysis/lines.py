@@ -37,7 +37,8 @@ def draw_bands(axes: "Axes", data: pd.DataFrame, source: Source, mark_end: bool 
         part = data[data["method"] == method]
         colour, marker = style(method)
         every = max(len(part) // MARKERS, 1)
-        marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (place * every // len(methods), every)}
+        first = place * every // len(methods)
+        marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (first, every)}
         axes.plot(part["round"], part["mean"], color=colour, linewidth=1.2, **marks)
         low, high = part["mean"] - part["sd"], part["mean"] + part["sd"]
         axes.fill_between(part["round"], low, high, color=colour, alpha=0.12, linewidth=0)
