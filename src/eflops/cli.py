@@ -153,9 +153,9 @@ def scorecard(results: Results = RESULTS) -> None:
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
     from eflops.explain.show import describe
-    from eflops.training.record import read
+    from eflops.results.store import read_record
 
-    print(describe(read(record)))
+    print(describe(read_record(record)))
 
 
 @app.command(rich_help_panel=TRACING)
