@@ -107,7 +107,7 @@ def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
 
 def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path, chosen: Path) -> None:
     """Rank a search's gathered runs; write all trials as CSV and the choices as JSON, entry by entry."""
-    found = pd.read_csv(runs, float_precision="round_trip")
+    found = pd.read_csv(runs)
     trials = rank(found, search)
     choices = {}
     if search["nearest"]:

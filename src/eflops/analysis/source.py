@@ -112,7 +112,7 @@ class Source:
             raise UserError(
                 f"{path}: these trials are not there or not declared; name them in the product's resources."
             )
-        return pd.read_csv(place, float_precision="round_trip")
+        return pd.read_csv(place)
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""
