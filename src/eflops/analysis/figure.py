@@ -100,11 +100,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on axes."""
+    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on its axes."""
 
     data: pd.DataFrame
     runs: pd.DataFrame
-    draw: "Callable[[Axes], None]"
+    draw: Callable[..., None]
     metric: str = ""
 
     def alone(self, source: Source, columns: int = 3, size: tuple[float, float] = (3.5, 3.0)) -> Figure:

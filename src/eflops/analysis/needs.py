@@ -4,12 +4,15 @@ import ast
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard.claims import module_of
 from eflops.analysis.scorecard.sections import SECTIONS
-from eflops.config.products import Product
 from eflops.files import PROJECT
+
+if TYPE_CHECKING:
+    from eflops.config.products import Product
 
 SCORECARD, SUMMARY = "scorecard.json", "summary.md"
 # The paper's numbers and claims, below the project; published results bring those they were judged by.
@@ -31,7 +34,7 @@ def targets_of(folder: Path) -> Path:
     return published if published.exists() else PROJECT / TARGETS
 
 
-def summary_sources(products: Iterable[Product]) -> list[str]:
+def summary_sources(products: "Iterable[Product]") -> list[str]:
     """The sources of the summary, of which only the scorecard must be there."""
     files = {product.csv for product in products}
     return [SCORECARD, *(path for path in _SUMMARISED if path in files)]

@@ -4,13 +4,12 @@ With 15 test samples accuracy moves in steps of 1/15: a mean and a band hide tha
 whose area is the number of runs that end there. `over` says what each experiment varies, in the order of the rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, letter, method_legend, style
+from eflops.analysis.figure import Figure, Panel, canvas, letter, method_legend, style
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.products.general import compared, comparison_table
@@ -85,17 +84,8 @@ def tests(source: Source, over: Mapping[str, str]) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Curves and discs: the plotted numbers (discs in phase `final`), their runs, and how both are drawn."""
-
-    data: pd.DataFrame
-    runs: pd.DataFrame
-    draw: "Callable[[Axes, Axes], None]"
-
-
-def over_rounds(source: Source, experiment: str, title: str) -> Pair:
-    """Both parts side by side on one scale."""
+def over_rounds(source: Source, experiment: str, title: str) -> Panel:
+    """Curves, and beside them on one scale discs where runs end, which are the plotted numbers of phase `final`."""
     curves, runs = source.curves(experiment), with_metric(source.runs(experiment), "accuracy")
     lines, discs = band(curves, "accuracy"), distribution(runs)
     lows = [*(lines["mean"] - lines["sd"].fillna(0)).dropna(), *discs["value"], 1.0]
@@ -111,7 +101,7 @@ def over_rounds(source: Source, experiment: str, title: str) -> Pair:
 
     ends = runs.assign(phase=FINAL, value=runs["accuracy"].round(6))
     data = pd.concat([lines, discs], ignore_index=True).reindex(columns=COLUMNS)
-    return Pair(data, pd.concat([curves, ends], ignore_index=True), draw)
+    return Panel(data, pd.concat([curves, ends], ignore_index=True), draw, "accuracy")
 
 
 def distribution(runs: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +121,7 @@ def fig3_panel(source: Source, panel: str) -> Figure:
         method_legend(drawing, pair.data["method"], source, columns=3)
         return drawing
 
-    return Figure(pair.data, pair.runs, paint, "accuracy")
+    return Figure(pair.data, pair.runs, paint, pair.metric)
 
 
 def fig3(source: Source) -> Figure:
