@@ -43,6 +43,9 @@ STYLES = {
     "centralized": ("#000000", "P"),
 }
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
+# Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.
+METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
+METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
 
 
 def style(method: str) -> tuple[str, str]:

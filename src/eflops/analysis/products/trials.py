@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, patch_key, sentence, style
+from eflops.analysis.figure import METRIC_STYLES, Figure, canvas, patch_key, sentence, style
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import (
     METRICS,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 NAMES = {"r2": "R²", "support_recovery": "recovery"}
-COLOURS = {"r2": "#CC79A7", "support_recovery": "#4D4D4D"}
 NOTHING = "No trial of E-FLoPS has a twin at T = 0."
 # In the order of the paper's own parameters, then those that it leaves open.
 FIRST = [
@@ -140,7 +139,7 @@ def entropy_figure(source: Source, search: str) -> Figure:
 
 def _draw_settings(axes: "Axes", settings: pd.DataFrame, metric: str) -> None:
     """One point per setting, hollow where it is not admitted."""
-    colour = COLOURS[metric]
+    colour, _ = METRIC_STYLES[metric]
     for chosen, face in ((True, colour), (False, "none")):
         own = settings[settings["admitted"] == chosen]
         look: dict[str, Any] = {"facecolors": face, "edgecolors": colour, "linewidths": 0.7, "alpha": 0.8}
@@ -154,7 +153,7 @@ def _draw_groups(axes: "Axes", groups: pd.DataFrame, value: str, marker: str, na
     """A value of each group of settings with its interval, medians as upright dashes, a line where nothing changes."""
     places = range(len(groups))
     spans = [groups[value] - groups[f"{value}_low"], groups[f"{value}_high"] - groups[value]]
-    colour = COLOURS[groups["metric"].iloc[0]]
+    colour = METRIC_STYLES[groups["metric"].iloc[0]][0]
     axes.errorbar(groups[value], places, xerr=spans, fmt=marker, color=colour, markersize=3.5, linewidth=1)
     if value == "mean":
         axes.plot(groups["median"], places, "|", color="k", markersize=7)
