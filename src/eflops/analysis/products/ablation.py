@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Figure, Panel, canvas, letter
+from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, Panel, canvas, letter
 from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import differences_from
@@ -23,10 +23,6 @@ from eflops.analysis.stats.summary import (
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, difference, exact, short, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 METRICS = list(METRIC_STYLES)
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
@@ -67,7 +63,7 @@ class Ablation:
         data = self.summary()
         return Panel(data, self.runs, lambda axes: self._draw(axes, data))
 
-    def _draw(self, axes: "Axes", data: pd.DataFrame) -> None:
+    def _draw(self, axes: Axes, data: pd.DataFrame) -> None:
         values = list(data[self.column].unique())
         for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), METRIC_STYLES.items(), strict=True):
             cells = data[data["metric"] == metric]
@@ -118,7 +114,7 @@ def figure(source: Source, **setting: Any) -> Figure:
     """Support recovery and test R2 of every value of a setting."""
     panel = Ablation(one_method(source, source.experiment)[0], **setting).panel()
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(size=(3.0, 2.6))
         panel.draw(axes)
         axes.set_ylabel(f"mean ± sd over {units_named(panel.runs)}")
@@ -139,7 +135,7 @@ def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figur
         runs.append(panel.runs.assign(setting=name, value=panel.runs[ablation.column]))
     data = pd.concat(parts, ignore_index=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         rows = -(-(len(panels) + 1) // 3)
         drawing, axes = canvas(rows, 3, size=(7.0, 2.2 * rows), sharey=True, squeeze=False)
         places = list(axes.flat)
@@ -210,7 +206,7 @@ def entropy_figure(source: Source) -> Figure:
     runs, cells = _entropy(source)
     ratios = sorted(cells["ratio"].unique())
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         size = (0.9 + 2.75 * len(ratios), 0.9 + 2.2 * len(METRICS))
         drawing, axes = canvas(len(METRICS), len(ratios), size=size, squeeze=False)
         panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
@@ -228,7 +224,7 @@ def entropy_figure(source: Source) -> Figure:
     return Figure(cells, runs, paint)
 
 
-def draw_map(axes: "Axes", cells: pd.DataFrame, bound: float, scale: bool) -> None:
+def draw_map(axes: Axes, cells: pd.DataFrame, bound: float, scale: bool) -> None:
     """One map; a cell in which runs diverged says how many, and is grey where all did."""
     import seaborn  # takes half a second
 

@@ -1,11 +1,23 @@
 """What sparse messages cost: recovery and R2 over the bytes of training, each regime searched for itself."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import METRIC_AXES, Figure, canvas, letter, line_key, log_scale, method_legend, say, style
+from eflops.analysis.figure import (
+    METRIC_AXES,
+    Axes,
+    Drawing,
+    Figure,
+    canvas,
+    letter,
+    line_key,
+    log_scale,
+    method_legend,
+    say,
+    style,
+)
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
@@ -21,10 +33,6 @@ from eflops.analysis.stats.summary import (
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import difference, exact, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
@@ -89,7 +97,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     cells = cells_of(runs, next(iter(names)))
     ratios = sorted(cells["ratio"].unique())
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(len(METRICS), max(len(ratios), 1), size=(7.0, 5.2), squeeze=False, sharex=True)
         panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
@@ -109,7 +117,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     return Figure(cells, runs, paint)
 
 
-def _draw(axes: "Axes", cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
+def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
     table = cells.set_index(["metric", "method", "experiment"])
     if cells.loc[cells["metric"] == metric, "mean"].isna().all():
         say(axes, "every run diverged")
