@@ -13,9 +13,9 @@ import pandas as pd
 
 from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.scorecard import claims
-from eflops.analysis.scorecard.build import Scorecard, build
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.genes import printed_name
+from eflops.analysis.scorecard.make import Scorecard, build
+from eflops.analysis.scorecard.table2 import printed_name
 from eflops.analysis.source import Source
 from eflops.data.golub import genes
 

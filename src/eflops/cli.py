@@ -156,9 +156,9 @@ def scorecard(results: Results = RESULTS) -> None:
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
     from eflops.explain.show import describe
-    from eflops.training.record import read
+    from eflops.results.store import read_record
 
-    print(describe(read(record)))
+    print(describe(read_record(record)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -347,7 +347,7 @@ def deploy(
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
-    from eflops.flower.deploy import deploy as prepare
+    from eflops.flower.deploy import prepare
 
     prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
 

@@ -57,7 +57,7 @@ def test_first_sight_has_the_scorecard_the_summary_and_all_tables_and_figures(br
     linked = browser.evaluate("[...document.querySelectorAll('.gallery a')].map((a) => a.hash.split('/')[1])")
     assert set(linked) == made
     assert "judged" in text(browser, "#home .summary")
-    assert text(browser, ".summary-list").startswith("The paper.")
+    assert text(browser, ".summary-list").startswith("The paper's numbers and claims")
     browser.wait("[...document.querySelectorAll('img.thumb')].every((image) => image.naturalWidth > 0)")
 
 

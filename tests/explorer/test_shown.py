@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import eflops.explorer
-from eflops.explorer.pack import coded, rounded, steps
+from eflops.explorer.page import coded, rounded, steps
 from eflops.explorer.shown import Piece, Written, read_markdown, tied
 
 LABELS = {"eflops": "E-FLoPS", "flops": "FLoPS (T = 0)", "centralized": "Centralized E-FLoPS"}

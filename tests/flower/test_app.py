@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping
@@ -43,6 +45,13 @@ def test_the_docs_list_every_key_of_the_run_config() -> None:
     page = (ROOT / "docs" / "flower.md").read_text()
     for name, field in RunConfig.model_fields.items():
         assert f"| `{name}` | {field.description} |" in page
+
+
+@pytest.mark.parametrize(("page", "program"), [("flower.md", "deployment.py"), ("performance.md", "flower.py")])
+def test_the_pages_show_what_was_measured(page: str, program: str) -> None:
+    command = [sys.executable, f"benchmarks/{program}", "--show"]
+    shown = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    assert shown in (ROOT / "docs" / page).read_text(), f"run: python docs/refresh.py docs/{page}"
 
 
 def test_the_bundle_holds_the_config_and_neither_code_nor_data() -> None:

@@ -167,6 +167,7 @@ def test_the_app_brings_the_whole_config_with_what_a_search_chose(tmp_path: Path
     (tmp_path / "chosen.yaml").write_text(yaml.safe_dump({"synthetic": {"eflops": {"rate": 0.0625}}}))
     (tmp_path / "more.yaml").write_text(yaml.safe_dump({"chosen": str(tmp_path / "chosen.yaml")}))
     assert deploy(tmp_path, "--config", str(tmp_path / "more.yaml")) == 0
+    (tmp_path / "chosen.yaml").unlink()
     asked = plan({"experiment": "small"}, tmp_path / "new" / "server" / "app")
     assert asked.job["variants"]["base"]["rate"] == 0.0625
 

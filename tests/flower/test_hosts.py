@@ -25,12 +25,13 @@ LONGEST_SECONDS = 1200.0
 GARBAGE = """
 import os, sys
 if "eflops.flower.superexec" in " ".join(sys.orig_argv):
-    from eflops.training import client, messages
-    encode, answer = messages.encode, client.answer
+    from eflops.training import messages
+    from eflops.training.methods import base
+    encode, answer = messages.encode, base.answer
     def noted(*arguments):
         messages.encode = (lambda *_: bytes(1000)) if arguments[4] == 1 else encode
         return answer(*arguments)
-    client.answer = noted
+    base.answer = noted
 """
 
 

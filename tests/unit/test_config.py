@@ -319,6 +319,7 @@ class Half:
 class WithoutOne(Half):
     def effective(self, state):
         pass
+class Endless(Endless): ...
 Alias = Ridge
 """
 OWN_MISTAKES = [
@@ -331,6 +332,7 @@ OWN_MISTAKES = [
     ("own_part:Inner", {}, None),
     ("own_part:Alias", {"anything": 1}, None),
     ("own_part:root", {}, None),
+    ("own_part:Endless", {}, None),
     ("own_part:Rigde", {}, "methods.eflops.method: 'Rigde' is not known; did you mean 'Ridge'?"),
     ("own_part:Ridge", {"shrnk": 1}, "methods.eflops.options: 'shrnk' is not known; did you mean 'shrink'?"),
     ("own_broken:Ridge", {}, "own_broken.py, line 2: Python cannot read this ("),

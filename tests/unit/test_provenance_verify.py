@@ -38,6 +38,19 @@ def test_published_results_are_verified_with_data_made_again(
     assert capsys.readouterr().out.count("identical: ") == 3
 
 
+def test_what_explain_prints_of_published_results_works_when_pasted(
+    small_published: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(small_published / TABLE), "--row", "1.0", "--column", "fedavg"]) == 0
+    printed = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  eflops verify ")]
+    assert len(printed) == 2
+    for _, *words in printed:
+        assert main(words) == 0
+        assert "identical: " in capsys.readouterr().out
+    assert main(["show", printed[1][-1]]) == 0
+    assert "fedavg" in capsys.readouterr().out
+
+
 def test_a_small_change_is_within_tolerance_and_a_large_one_is_not(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,8 @@ from urllib.parse import unquote
 
 import pandas as pd
 import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
 
 from eflops.analysis.needs import (
     BEYOND,
@@ -46,18 +48,17 @@ def judged(made: Source, *lines: dict[str, Any], **facts: list[dict[str, Any]]) 
         own = counts[line["section"]]
         own[line["verdict"]] = own.get(line["verdict"], 0) + 1
     card = {"lines": full, "sections": counts, "chance": "By chance.", "labels": {"fedavg": "FedAvg"}}
-    card["facts"] = {"entropy": [], "nearest": [], **facts}
+    card["facts"] = {"entropy": [], "nearest": [], "lists": [], **facts}
     (made.results / SCORECARD).write_text(json.dumps(card))
     return made
 
 
 def claim(verdict: str, *grounds: dict[str, Any], name: str = "claim/it", **line: Any) -> dict[str, Any]:
-    """A line about a claim; grounds: what differs from a single comparison with the verdict's usual cause."""
-    causes = {"agrees": "every comparison holds", "differs": "a comparison is clearly against it"}
+    """A line about a claim; grounds: what differs from a single comparison."""
     usual = {
         "verdict": verdict,
-        "cause": causes.get(verdict, "the interval holds both answers"),
         "figure": "its lead is +0.2 (+0.1 to +0.3), over 6 draws",
+        "size": "+0.2 (+0.1 to +0.3)",
         "failing": 0,
         "of": 1,
         "because": "",
@@ -75,46 +76,48 @@ def having(made: Source, path: str, rows: list[dict[str, object]]) -> Source:
 
 def points(made: Source, subject: str) -> list[str]:
     """What the summary says of a subject, point by point."""
-    found: list[str] = []
-    inside = False
-    for line in plain(text(made)).splitlines()[2:]:
-        if line.startswith("- **"):
-            inside = line.startswith(f"- **{subject}.**")
-        if inside:
-            found.append(line.removeprefix("- ").removeprefix(f"**{subject}.** "))
-    return found
+    _, _, after = plain(text(made)).partition(f"- **{subject}**\n\n")
+    return [line.removeprefix("  - ") for line in after.partition("\n\n")[0].splitlines()]
 
 
-def test_verdicts_are_counted_table_by_table(made: Source) -> None:
+def trials_of(made: Source, name: str, rows: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> Source:
+    """The same folder beside the trials of a search."""
+    path = made.results / "resources" / "search" / f"{name}.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(rows).to_csv(path, index=False)
+    monkeypatch.setattr("eflops.analysis.source.locate", lambda file: made.results / file)
+    return Source(made.results, files=made.files, resources=(f"resources/search/{name}.csv",))
+
+
+def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
     judged(
         made,
         {"section": "Table 1", "verdict": "agrees"},
         {"section": "Table 1", "verdict": "agrees at nearest settings"},
         {"section": "Table 1, spreads", "verdict": "agrees"},
-        {"section": "Paired t-test", "verdict": "agrees"},
+        claim("agrees"),
     )
-    first, second, third, *_, chance = points(made, "The paper")
-    assert first.startswith("Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings. Of its 0 differences")
-    assert second.startswith("Of Table 2's 0 shares none is judged.")
-    assert third == "The paired t-test agrees."
-    assert chance == "By chance."
+    assert points(made, "The paper's numbers and claims") == [
+        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of Table 2's 0 shares none is judged; of 1 "
+        "claims 1 agrees."
+    ]
 
 
 def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) -> None:
     judged(made, claim("agrees"), claim("agrees", {"of": 3}))
     assert points(made, "Holds") == [
-        "It wins. Its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
-        "It wins. Least clear of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+        "It wins: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+        "It wins; least clear of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
     ]
 
 
 def test_a_claim_that_does_not_hold_is_told_with_what_we_think_is_the_reason(made: Source) -> None:
     judged(made, claim("differs", {"because": "it is so", "failing": 1, "of": 2}))
     assert points(made, "Does not hold") == [
-        "It wins? No: its lead is +0.2 (+0.1 to +0.3), over 6 draws. We think this is because it is so."
+        "It wins: no, its lead is +0.2 (+0.1 to +0.3), over 6 draws; we think because it is so."
     ]
     judged(made, claim("differs", reason="It loses.", grounds=[]))
-    assert points(made, "Does not hold") == ["It wins? It loses."]
+    assert points(made, "Does not hold") == ["It wins: no, It loses."]
 
 
 def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Source) -> None:
@@ -124,34 +127,64 @@ def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Sou
     agreeing = {"section": "Table 1", "verdict": "agrees"}
     judged(made, line | near, line | far, agreeing)
     assert points(made, "Does not hold") == [
-        "Table 1: 2 of 3 differ. Furthest from the paper: FedAvg, N/d 1.00: 0.200 (0.100 to 0.300) here, 0.500 in the "
-        "paper."
+        "Table 1: 2 of 3 differ, the furthest: FedAvg, N/d 1.00, 0.200 (0.100 to 0.300) here, 0.500 in the paper."
     ]
     diverged = {"ours": [value | {"mean": None, "low": None, "high": None}], "row": "0.64"}
     judged(made, line | diverged)
-    assert points(made, "Does not hold")[0].startswith("Table 1: 1 of 1 differs. FedAvg, N/d 0.64: \N{EN DASH} here")
+    assert points(made, "Does not hold")[0].startswith("Table 1: 1 of 1 differs: FedAvg, N/d 0.64, \N{EN DASH} here")
 
 
-def test_claims_that_cannot_be_told_are_grouped_by_the_reason(made: Source) -> None:
-    turns = {"cause": "leaving one unit out turns the verdict", "failing": 1, "of": 7}
+def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
+    turns = {"failing": 1, "of": 7}
     names = [{"verdict": "agrees", "against": "Fed-IHT"}, {"verdict": "differs", "against": "FedIter-HT"}]
     judged(
         made,
         claim("cannot tell", short="A"),
         claim("cannot tell", turns, short="B"),
         claim("cannot tell", *names, short="C"),
-        claim("cannot tell", short="D"),
-        claim("cannot tell", {"cause": "runs of E-FLoPS diverged"}, short="E"),
+        claim("cannot tell", {"of": 3}, short="D"),
     )
     figure = "its lead is +0.2 (+0.1 to +0.3), over 6 draws."
-    upper = figure.capitalize()
-    lead = "Cannot be told: "
-    assert points(made, f"{lead}the interval holds both answers") == [f"A? {upper}", f"D? {upper}"]
-    assert points(made, f"{lead}one draw or split decides") == [f"B? Not shown in 1 of 7 comparisons: {figure}"]
-    assert points(made, f"{lead}it depends on which of two algorithms the paper means by Fed-IHT") == [
-        f"C? Against Fed-IHT yes: {figure} Against FedIter-HT no: {figure}"
+    assert points(made, "Cannot be told") == [
+        f"A: open; {figure}",
+        f"B: not shown in 1 of 7 comparisons; {figure}",
+        "C: against Fed-IHT yes, +0.2 (+0.1 to +0.3); against FedIter-HT no, +0.2 (+0.1 to +0.3); the paper's name may "
+        "mean either.",
+        f"D: open; {figure}",
     ]
-    assert points(made, f"{lead}runs of E-FLoPS diverged") == [f"E? {upper}"]
+
+
+def lists(shared: int, *missing: tuple[str, float, float], settings: str = "searched") -> dict[str, Any]:
+    """What is known of the list of E-FLoPS."""
+    lacking = [dict(zip(("gene", "ours", "paper"), each, strict=True)) for each in missing]
+    counts = {"genes": 7, "among_ours": 5.59, "with_paper": 4.03, "shared": shared}
+    return {"method": "eflops", "settings": settings, **counts, "missing": lacking}
+
+
+def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    stands_out = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
+    first, second = ("ferritin", 0.06, 0.8), ("defensin", 0.0, 0.43)
+    judged(made, stands_out, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
+    assert not points(made, "Does not hold")
+    told = points(made, "Selected genes, Table 2")
+    assert told == [
+        "The paper's list of eflops stands out: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
+        "shares 4.0 with them.",
+        "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
+        "paper's); defensin (0.00, 0.43).",
+        "At nearest settings it is 4 of 7; the same are missing.",
+    ]
+    judged(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
+    assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings it is 7 of 7; missing: none."]
+    row = {"method": "eflops", "share@ferritin": 0.3}
+    trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
+    assert points(trials, "Selected genes, Table 2")[2] == (
+        "None of the search's 2 settings selects ferritin in more than 0.30 of its runs; 1 of 2 have 5 of the 7, none "
+        "has more."
+    )
+    trials = trials_of(made, "golub", [row | {"listed": 5, "share@ferritin": 0.9}], monkeypatch)
+    assert points(trials, "Selected genes, Table 2")[2] == "1 of 1 have 5 of the 7, none has more."
+    assert len(points(trials_of(made, "golub", [row], monkeypatch), "Selected genes, Table 2")) == 2
 
 
 def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
@@ -160,24 +193,24 @@ def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> No
     assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
 
 
-def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:
-    assert not points(made, "The constraint")
+def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = "The constraint on open gates"
+    assert not points(made, subject)
     values = [
         {"name": f"synthetic, N/d {ratio} (times the target)", "mean": mean, "low": mean - 0.1, "high": mean + 0.1}
         for ratio, mean in (("0.24", 2.5), ("0.64", 1.5), ("2.00", 1.1))
     ]
     values.append({"name": "leukaemia (share of gates)", "mean": 0.0078, "low": 0.0078, "high": 0.0078})
-    judged(made, claim("differs", {"because": "it is so"}, name="claim/target-density", ours=values))
-    first, synthetic, leukaemia = points(made, "The constraint")
-    assert first.startswith("The target density is not reached everywhere; up to 2 times the target counts as reached")
-    assert first.endswith("We think this is because it is so.")
-    assert synthetic.endswith(
-        "synthetic data, times the target: 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at N/d 2.00."
+    judged(made, claim("differs", name="claim/target-density", ours=values))
+    first, found = points(made, subject)
+    assert first.startswith("It is not met everywhere: up to 2 times the target's gates may be open")
+    assert found == (
+        "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at "
+        "N/d 2.00; leukaemia (share of gates) 0.0078."
     )
-    assert leukaemia.endswith("leukaemia data, share of gates: 0.0078.")
     assert not points(made, "Does not hold")
     judged(made, claim("agrees", name="claim/target-density", ours=values))
-    assert points(made, "The constraint")[0].startswith("The target density is reached; ")
+    assert points(made, subject)[0].startswith("It is met: ")
 
 
 def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
@@ -185,28 +218,30 @@ def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
     fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
     judged(made, entropy=[fact, fact | {"metric": "test R2", "low": -0.002, "high": -0.0005}])
     (line,) = points(made, "Entropy")
-    assert f"support recovery does not clearly change: {MINUS}0.001 ({MINUS}0.012 to +0.010); test R2 falls: " in line
+    assert f"support recovery {MINUS}0.001 ({MINUS}0.012 to +0.010) and test R2 {MINUS}0.001 (" in line
     assert line.endswith(", over 20 draws.")
     row = {"metric": "r2", "mean": -0.03, "mean_low": -0.05, "mean_high": -0.01, "settings": 128}
     rows = [row | {"by": by, "group": group, "helps": 54, "hurts": 70} for by, group in (("all", ""), ("T", "T <= .1"))]
-    _, over_all, by_t = points(having(made, ENTROPY_TRIALS, rows), "Entropy")
-    assert over_all.startswith("Over all 128 settings of the search, paired by setting, test R2 falls with entropy: ")
-    assert over_all.endswith("It is higher in 54 and lower in 70 settings.")
-    assert by_t == f"For T <= .1, test R2 falls: {MINUS}0.030 ({MINUS}0.050 to {MINUS}0.010)."
+    _, over_all = points(having(made, ENTROPY_TRIALS, rows), "Entropy")
+    change = f"{MINUS}0.030 ({MINUS}0.050 to {MINUS}0.010)"
+    assert over_all == (
+        f"Over all 128 settings of the search, paired: test R2 {change}, higher in 54 and lower in 70; "
+        f"for T <= .1 {change}."
+    )
     rows[1] |= {"mean_high": 0.01}
-    assert points(having(made, ENTROPY_TRIALS, rows), "Entropy")[-1] == "No size of T changes test R2 clearly."
+    assert points(having(made, ENTROPY_TRIALS, rows), "Entropy")[-1].endswith("; no size of T matters clearly.")
     cell = {"metric": "support_recovery", "ratio": 0.64, "set_temperature": 0.1, "set_gate_rate": 1.5}
     gains = [cell | {"gain": gain, "gain_low": gain - 0.01, "gain_high": gain + 0.01} for gain in (0.035, 0.0, -0.02)]
-    alone = points(having(made, ENTROPY_GRID, gains), "Entropy")[-1]
-    assert "clearly higher than at T = 0 in 1 and clearly lower in 1 of 3 cells; by chance 0.2 would be either" in alone
-    assert "The highest gain is +0.035 (+0.025 to +0.045), at T = 0.1, gate rate 1.5 and N/d 0.64." in alone
+    alone, highest = points(having(made, ENTROPY_GRID, gains), "Entropy")[-2:]
+    assert alone.endswith("clearly higher than at T = 0 in 1 and lower in 1 of 3 cells; by chance 0.2 would be either.")
+    assert highest.endswith("is +0.035 (+0.025 to +0.045), at T = 0.1, gate rate 1.5 and N/d 0.64.")
 
 
 def test_settings_far_from_the_searched_ones_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
     judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
     first, far = points(made, "The paper's settings")
-    assert first.startswith("1 of the paper's numbers comes out only at the nearest settings")
+    assert first.startswith("1 of the paper's numbers comes out only at those tried settings")
     assert far.startswith(
         "Table 2's column of FedAvg is nearest at a weights' rate of 0.00013, where the search chose 0.036"
     )
@@ -221,8 +256,7 @@ def test_what_the_printed_rule_costs_is_told_with_its_interval(made: Source) -> 
         | {"gain": 0.1, "gain_low": 0.05, "gain_high": 0.15},
     ]
     assert points(having(made, RECOVERY, rows), "The paper's settings") == [
-        "With gate parameters recovered from mean gates exactly, not by the printed rule, support recovery rises: "
-        "+0.100 (+0.050 to +0.150)."
+        "Gate parameters recovered from mean gates exactly, not as printed: support recovery +0.100 (+0.050 to +0.150)."
     ]
     rows[0] |= {"mean": float("nan")}
     assert "every run diverges" in points(having(made, RECOVERY, rows), "The paper's settings")[0]
@@ -254,8 +288,8 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     made = having(having(made, REGIMES, [*rows, other]), BYTES, sent)
     regime, formula = points(made, "Sparse messages throughout")
     assert regime == (
-        "With messages sparse both ways from the first round (14% of dense bytes), support recovery of E-FLoPS changes "
-        f"at N/d 0.64: {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150)."
+        "Messages sparse both ways from the first round (14% of dense bytes): support recovery of E-FLoPS "
+        f"{MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64."
     )
     assert "take 10.0% of dense training's bytes; the paper's formula counts 8.0%" in formula
 
@@ -285,12 +319,13 @@ def test_the_order_of_methods_elsewhere_is_held_against_that_over_splits(
     ]
     cells.append({"data": "ALL", "method": "lasso", "federated": False, "accuracy_mean": 1.0})
     order, leads = points(having(having(made, SEARCHED, golub), BEYOND, cells), "Data that chose nothing")
-    assert order.startswith(f"The order of methods by accuracy on the leukaemia data {words} elsewhere.")
+    assert order.startswith(f"The methods' order on the leukaemia data {words}: Kendall's tau")
     assert leads == f"E-FLoPS is first on {first} of 1 of these data sets."
 
 
 def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
-    assert [line.split("**")[1] for line in text(made).splitlines()[2:] if line.startswith("- **")] == ["The paper."]
+    subjects = [line.split("**")[1] for line in text(made).splitlines()[2:] if line.startswith("- **")]
+    assert subjects == ["The paper's numbers and claims"]
 
 
 def test_the_end_of_a_run_says_where_to_look_and_what_was_found(small_results: Path) -> None:
@@ -300,13 +335,23 @@ def test_the_end_of_a_run_says_where_to_look_and_what_was_found(small_results: P
 
 
 def test_every_point_links_to_what_it_is_about(small_results: Path) -> None:
-    lines = (small_results / "summary.md").read_text().splitlines()[2:]
-    places = [re.fullmatch(r"- .* \[runs\]\(explorer\.html#([^)]+)\)", line)[1] for line in lines]  # type: ignore[index]
+    lines = [line for line in (small_results / "summary.md").read_text().splitlines() if line.startswith("  - ")]
+    places = [re.fullmatch(r"  - .* \[runs\]\(explorer\.html#([^)]+)\)", line)[1] for line in lines]  # type: ignore[index]
     ids = {line["id"] for line in json.loads((small_results / "scorecard.json").read_text())["lines"]}
     for place in places:
         kind, _, name = place.partition("?line=" if "?line=" in place else "/")
         known = unquote(name) in ids if kind == "scorecard" and name else (small_results / f"{place}.csv").exists()
         assert known or place == "scorecard", place
+
+
+def test_the_form_without_links_is_a_nested_list_in_restructured_text(small_results: Path) -> None:
+    document = publish_doctree((small_results / "summary.rst").read_text(), settings_overrides={"report_level": 2})
+    title, subjects = document.children
+    assert title.astext() == "What this run found"
+    for subject in subjects.children:
+        lead, points = subject.children
+        assert isinstance(lead.children[0], nodes.strong)
+        assert isinstance(points, nodes.bullet_list)
 
 
 def test_an_unfinished_run_has_no_end(tmp_path: Path) -> None:

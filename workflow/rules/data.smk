@@ -32,7 +32,7 @@ for BATCH in data_batches(STUDY):
         name:
             BATCH.rule
         input:
-            plan=asked(f"data/{BATCH.dataset}", settings_of(BATCH.dataset), data_code(BATCH.dataset)),
+            plan=asked(f"data/{BATCH.rule}", data_slice(BATCH.dataset), data_code(BATCH.dataset)),
             raw=raw_files(BATCH.dataset),
         output:
             manifests=batch_files(BATCH, paths.DATA_MANIFEST),
@@ -49,7 +49,7 @@ for BATCH in data_batches(STUDY):
             mem_mb=growing(1000),
             runtime=growing(5),
         params:
-            settings=settings_of(BATCH.dataset),
+            settings=data_slice(BATCH.dataset),
             code=data_code(BATCH.dataset),
         message:
             BATCH.message
@@ -61,7 +61,7 @@ rule genes:
     """Name the genes of expression data."""
     input:
         gene_files,
-        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", settings_of(wildcards.dataset)),
+        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", data_slice(wildcards.dataset)),
     output:
         results(paths.GENES),
     log:
@@ -75,7 +75,7 @@ rule genes:
         mem_mb=500,
         runtime=5,
     params:
-        settings=lambda wildcards: settings_of(wildcards.dataset),
+        settings=lambda wildcards: data_slice(wildcards.dataset),
         code=code_of("genes", "eflops.data.expression"),
     message:
         "Name the genes of {wildcards.dataset}"

@@ -24,8 +24,8 @@ def batch_files(batch, template):
     return filled(template, dataset=batch.dataset, ratio=batch.ratios, **draws)
 
 
-def settings_of(dataset):
-    """All that a data set depends on besides files and code."""
+def data_slice(dataset):
+    """What the draws and genes of a data set depend on."""
     return json.dumps(data_settings(STUDY.datasets[dataset]), sort_keys=True)
 
 

@@ -1,5 +1,5 @@
 # Every number and claim of the paper, judged by the runs of those experiments that the config has; and what it comes to.
-from eflops.analysis.needs import TARGETS, judges, needs, summary_sources
+from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
 from eflops.code import combined
 from eflops.files import sha256_bytes
 from eflops.results.study import present_code
@@ -7,6 +7,7 @@ from eflops.results.study import present_code
 JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
 JUDGES = code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS))
 SUMMARISED = summary_sources(PRODUCTS.values())
+SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
 CODE = f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}"
 
 
@@ -57,6 +58,7 @@ rule summary:
     """Sum up what was found, in a few sentences."""
     input:
         results(*SUMMARISED),
+        [project(path) for path in SUMMARISED_TRIALS],
     output:
         results(paths.SUMMARY),
         results(paths.SUMMARY_OF_REPORT),
@@ -73,6 +75,7 @@ rule summary:
     params:
         results=subpath(output[0], parent=True),
         sources=SUMMARISED,
+        trials=SUMMARISED_TRIALS,
         code=code_of("summary", "eflops.analysis.summary.write"),
     message:
         "Sum up what was found"

@@ -10,4 +10,5 @@ from eflops.script import logged
 with logged(snakemake.log[0]):
     from eflops.analysis.summary.write import write
 
-    write(Path(snakemake.params.results), frozenset(snakemake.params.sources), Path(snakemake.output[0]))
+    params = snakemake.params
+    write(Path(params.results), frozenset(params.sources), params.trials, Path(snakemake.output[0]))

@@ -1,14 +1,12 @@
 """What the scorecard and the closing summary are made from, known to the workflow without loading pandas."""
 
-import ast
 from collections.abc import Iterable
-from importlib.util import find_spec
 from pathlib import Path
 
 from eflops.analysis.paper import read_paper
-from eflops.analysis.scorecard.claims import module_of
+from eflops.analysis.scorecard.claims import experiments_of, module_of
 from eflops.analysis.scorecard.sections import SECTIONS
-from eflops.config.products import Product
+from eflops.config.products import SEARCHES, Product
 from eflops.files import PROJECT
 
 SCORECARD, SUMMARY = "scorecard.json", "summary.md"
@@ -22,6 +20,8 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
+# The search whose trials it tells of, by the name of its file.
+GENE_TRIALS = "golub"
 _SUMMARISED = (ENTROPY_GRID, ENTROPY_TRIALS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
@@ -37,26 +37,19 @@ def summary_sources(products: Iterable[Product]) -> list[str]:
     return [SCORECARD, *(path for path in _SUMMARISED if path in files)]
 
 
+def summary_trials(products: Iterable[Product]) -> list[str]:
+    """The trials of the search that the summary tells of, where a product reads them too."""
+    path = f"{SEARCHES}/{GENE_TRIALS}.csv"
+    return [path] if any(path in product.resources for product in products) else []
+
+
 def judges(targets: Path) -> list[str]:
     """The modules that judge the paper's numbers and claims."""
-    return [*(section.lines.partition(":")[0] for section in SECTIONS), *_claims(targets)]
+    numbers = [section.lines.partition(":")[0] for section in SECTIONS]
+    return sorted({*numbers, *map(module_of, read_paper(targets).claims)})
 
 
 def needs(targets: Path) -> list[str]:
     """The names of all experiments that the judges read; claims state them in their sources."""
-    numbers = [name for section in SECTIONS for name in section.experiments]
-    return sorted({*numbers, *(name for module in _claims(targets) for name in _stated(module, "EXPERIMENTS"))})
-
-
-def _claims(targets: Path) -> list[str]:
-    return [module_of(name) for name in read_paper(targets).claims]
-
-
-def _stated(module: str, name: str) -> tuple[str, ...]:
-    """The tuple that a module assigns to a name; empty where it does not."""
-    spec = find_spec(module)
-    source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-    for node in ast.parse(source).body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]:
-            return tuple(ast.literal_eval(node.value))
-    return ()
+    numbers = {name for section in SECTIONS for name in section.experiments}
+    return sorted(numbers.union(*map(experiments_of, read_paper(targets).claims)))

@@ -25,6 +25,8 @@ WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
 LOWER_IS_BETTER = {"cross_entropy"}
 SETTING = "set_"
 KEYS = ["method", "variant"]
+# Of the paper's genes: how many are among as many that a trial selects most, and the share of runs that select each.
+GENES, LISTED, SHARE = "gene_frequency", "listed", "share@"
 MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
 HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
 
@@ -33,12 +35,15 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
     """Trials by method: those admitted first, then by score, diverged runs at their worst.
 
     search: `metric`, `score`, which is the mean over ratios, draws and seeds or that less a standard deviation, and
-    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows.
+    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows at any
+    ratio: a mean over ratios would let in one whose constraint is off at one of them.
     """
     metric = search["metric"]
     scored = with_costs(runs).assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
+    if "open_gates" in scored:
+        scored["open_gates"] /= scored["kept"]
     settings = [column for column in runs if column.startswith(SETTING)]
-    grouped = scored.groupby(["method", "variant"], sort=False)
+    grouped = scored.groupby(KEYS, sort=False)
     trials = grouped.agg(
         score=("value", "mean"),
         runs=("value", "size"),
@@ -49,7 +54,8 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
     if search["score"] == "mean_minus_sd":
         trials["score"] -= worse * grouped["value"].std(ddof=1).fillna(0)
     if "open_gates" in scored:
-        trials["open_gates"] = (scored["open_gates"] / scored["kept"]).groupby([scored[key] for key in KEYS]).mean()
+        means = scored.groupby([*KEYS, "ratio"], sort=False, dropna=False)["open_gates"].mean()
+        trials["open_gates"] = means.groupby(KEYS, sort=False).max()
     trials = trials.join(_by_ratio(scored)).join(grouped[settings].first())
     trials.insert(0, "excluded", _excluded(trials, search["admit"]))
     order = trials.assign(order=-worse * trials["score"], out=trials["excluded"] != "").reset_index()
@@ -64,6 +70,7 @@ def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
     finished = runs[runs["status"] == "finished"]
     if runs["ratio"].isna().all():
         return finished.groupby(KEYS)[measured].mean()
+    measured += ["open_gates"] if "open_gates" in runs else []
     wide = finished.pivot_table(index=KEYS, columns="ratio", values=measured, aggfunc="mean")
     return wide.set_axis([f"{name}@{ratio:g}" for name, ratio in wide.columns], axis=1)
 
@@ -100,13 +107,15 @@ def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
 
 def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path, chosen: Path) -> None:
     """Rank a search's gathered runs; write all trials as CSV and the choices as JSON, entry by entry."""
-    found = pd.read_csv(runs, float_precision="round_trip")
+    found = pd.read_csv(runs)
     trials = rank(found, search)
     choices = {}
     if search["nearest"]:
         distance = distances(search["nearest"], found, supports, read_paper(targets))
         trials.insert(3, "distance", trials.set_index(KEYS).index.map(distance))
         choices = {f"{search['entry']}_nearest": choose_nearest(trials, search["searched"])}
+        if search["nearest"] == GENES:
+            trials = trials.join(gene_columns(found, supports, read_paper(targets)), on=KEYS)
     write_text(out, trials.to_csv(index=False))
     write_json(chosen, {search["entry"]: choose(trials, search["searched"]), **choices})
 
@@ -156,9 +165,8 @@ def _plain(value: Any) -> Any:
 
 def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> dict[tuple[str, str], float]:
     """The root mean square distance of each trial from its method's column in a table of the paper."""
-    if table == "gene_frequency":
-        kept = pd.read_csv(supports, keep_default_na=False, dtype=str)
-        runs, known, differences = runs.merge(kept, on="record", validate="1:1"), set(paper.genes), _from_shares
+    if table == GENES:
+        runs, known, differences = _with_supports(runs, supports), set(paper.genes), _from_shares
     else:
         known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
     trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
@@ -175,7 +183,27 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
 
 def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
     """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
-    names = genes()
+    shares = _gene_shares(method, trial, paper)
+    return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
+
+
+def gene_columns(runs: pd.DataFrame, supports: Path, paper: Paper) -> pd.DataFrame:
+    """By trial, the share of runs that select each gene of the paper's column, and how many are among its first."""
+    known = _with_supports(runs, supports)
+    trials = known[known["method"].isin(paper.genes)].groupby(KEYS, sort=False)
+    return pd.DataFrame.from_dict({key: _gene_shares(key[0], trial, paper) for key, trial in trials}, orient="index")
+
+
+def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper) -> dict[str, float]:
+    names, column = genes(), paper.genes[method]
     shares = gene_shares(selected_of(trial, len(names)), names)
-    probes = {str(gene): list(group) for gene, group in shares.groupby("gene", sort=False)["frequency"]}
-    return [share_of(gene, probes, paper.gene_aliases) - share.value for gene, share in paper.genes[method].items()]
+    probes, first = (
+        {str(gene): list(group) for gene, group in part.groupby("gene", sort=False)["frequency"]}
+        for part in (shares, shares.head(len(column)))
+    )
+    listed = sum(share_of(gene, first, paper.gene_aliases) > 0 for gene in column)
+    return {LISTED: listed, **{f"{SHARE}{gene}": share_of(gene, probes, paper.gene_aliases) for gene in column}}
+
+
+def _with_supports(runs: pd.DataFrame, supports: Path) -> pd.DataFrame:
+    return runs.merge(pd.read_csv(supports, keep_default_na=False, dtype=str), on="record", validate="1:1")

@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources
+from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials
 from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
@@ -89,9 +89,10 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
     path = store.folder / SUMMARY
     if not path.exists():
         return
-    sources = summary_sources(products(config))
+    known = products(config)
+    sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
     try:
-        expected = summary.text(Source(store.folder, files=frozenset(sources)))
+        expected = summary.text(Source(store.folder, files=sources, resources=trials))
     except (OSError, ValueError, KeyError, TypeError) as error:
         yield Finding("different", SUMMARY, f"it cannot be made again: {error}")
         return

@@ -11,6 +11,8 @@ from typing import Any
 from eflops.config.messages import unknown
 
 BUILT_IN = "eflops.training.methods"
+# A class that is its own base has no end.
+MOST_BASES = 20
 BUILD = ("settings", "ratio", "seed", "raw")
 Definition = ast.ClassDef | ast.FunctionDef
 
@@ -156,10 +158,10 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     return module, None
 
 
-def _parts(module: str, name: str) -> set[str] | None:
+def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
     """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell."""
     module, node = _defined(module, name)
-    if not isinstance(node, ast.ClassDef):
+    if not isinstance(node, ast.ClassDef) or depth > MOST_BASES:
         return None
     parts = {part.name for part in node.body if isinstance(part, Definition)}
     for part in ast.walk(node):
@@ -170,7 +172,7 @@ def _parts(module: str, name: str) -> set[str] | None:
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id in ("Protocol", "object"):
             continue
-        inherited = _parts(module, base.id) if isinstance(base, ast.Name) else None
+        inherited = _parts(module, base.id, depth + 1) if isinstance(base, ast.Name) else None
         if inherited is None:
             return None
         parts |= inherited

@@ -152,8 +152,8 @@ def data_batches(config: Config) -> Iterator[Batch]:
     targets: dict[tuple[str, str, int], frozenset[str]] = {}
     for plan in all_plans(config):
         target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
-        for draw in itertools.product([plan.dataset], plan.ratios, plan.draws):
-            targets[draw] = targets.get(draw, frozenset()) | {target}
+        for place in itertools.product([plan.dataset], plan.ratios, plan.draws):
+            targets[place] = targets.get(place, frozenset()) | {target}
     ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
     for (dataset, ratio, draw), asking in targets.items():
         ratios.setdefault((dataset, draw, asking), []).append(ratio)

@@ -7,7 +7,7 @@ the general kind.
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import yaml
 from pydantic import Field
@@ -15,18 +15,17 @@ from pydantic import Field
 from eflops.config.models import Config, Expression, Name
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
+from eflops.results import paths
+from eflops.results.paths import SEARCHES
 
 FILE = PROJECT / "config" / "products.yaml"
-# Where the trials of searches are kept; a search that was never made has none.
-SEARCHES = "resources/search"
-FORMATS = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 
 
 class Product(Strict):
     """A table or figure."""
 
     name: Name
-    kind: Literal["table", "figure"]
+    kind: paths.Kind
     make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
     title: str = Field(description="what it shows")
     paper: str = Field("", description="what the paper calls it, such as Table 1")
@@ -39,12 +38,12 @@ class Product(Strict):
     @property
     def files(self) -> tuple[str, ...]:
         """The files it is written to, below the results folder."""
-        return tuple(f"{self.kind}s/{self.name}.{suffix}" for suffix in FORMATS[self.kind])
+        return paths.product_files(self.kind, self.name)
 
     @property
     def csv(self) -> str:
         """The file of its plain numbers."""
-        return f"{self.kind}s/{self.name}.csv"
+        return paths.product(self.kind, self.name)
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -65,7 +64,8 @@ class Product(Strict):
 
 def products(config: Config) -> list[Product]:
     """The products whose experiments the config has, of searches only what was made."""
-    entries = [entry for entry in _entries(config).values() if _has_experiments(entry, config)]
+    there = set(config.experiments)
+    entries = [entry for entry in _entries(config).values() if there.issuperset(entry.get("experiments", ()))]
     return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry))]
 
 
@@ -78,7 +78,8 @@ def target_of(config: Config, product: Product) -> str:
 def product_job(config: Config, product: Product) -> dict[str, Any]:
     """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
     entry = product.model_dump(mode="json", exclude={"paper", "category"})
-    searches = [name for name, search in config.searches.items() if _trials(search.entry) in product.resources]
+    kept = product.resources
+    searches = [name for name, search in config.searches.items() if f"{SEARCHES}/{search.entry}.csv" in kept]
     return {**entry, **shown_methods(config, product.experiments, searches)}
 
 
@@ -107,10 +108,6 @@ def _entries(config: Config) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _has_experiments(entry: Mapping[str, Any], config: Config) -> bool:
-    return set(entry.get("experiments", ())) <= set(config.experiments)
-
-
 def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """An entry with the trials that were kept, of those that it names; None where it names some and none were."""
     named = entry.get("resources", [])
@@ -118,12 +115,9 @@ def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**entry, "resources": kept} if kept or not named else None
 
 
-def _trials(entry: str) -> str:
-    return f"{SEARCHES}/{entry}.csv"
-
-
 @cache
 def project_entries() -> dict[str, dict[str, Any]]:
+    """The entries of config/products.yaml."""
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
     raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
     return {name: {"name": name} | entry for name, entry in raw.items()}
@@ -141,18 +135,18 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
         if name in shown:
             continue
         parts: list[tuple[str, str, str, str, list[str]]] = [
-            (name, "table", "eflops.analysis.tables.general:summary", "metrics by method", []),
-            (f"{name}_tests", "table", "eflops.analysis.tables.general:tests", "paired tests", []),
-            (f"fig_{name}", "figure", "eflops.analysis.figures.general:make", "metrics by method", []),
+            (name, "table", "eflops.analysis.products.general:summary", "metrics by method", []),
+            (f"{name}_tests", "table", "eflops.analysis.products.general:tests", "paired tests", []),
+            (f"fig_{name}", "figure", "eflops.analysis.products.general:figure", "metrics by method", []),
         ]
         if isinstance(config.datasets.get(experiment.dataset), Expression):
             data = f"data/{experiment.dataset}"
             chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
             classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
-            tables = "eflops.analysis.tables"
+            genes = "eflops.analysis.products.genes"
             parts += [
-                (f"{name}_genes", "table", f"{tables}.selected_genes:make", "selected genes", [*chosen, classes]),
-                (f"{name}_stability", "table", f"{tables}.selection_stability:make", "stability of the genes", chosen),
+                (f"{name}_genes", "table", f"{genes}:selected", "selected genes", [*chosen, classes]),
+                (f"{name}_stability", "table", f"{genes}:stability", "stability of the genes", chosen),
             ]
         for product, kind, make, title, inputs in parts:
             entries[product] = {

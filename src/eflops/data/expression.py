@@ -157,7 +157,8 @@ def split(matrix: Matrix, settings: Mapping[str, Any], seed: int) -> tuple[np.nd
     labels = labels_of(matrix, settings)
     sites = sites_of(matrix, settings) or ("",) * len(order)
     left = {site: sites.count(site) - settings["min_rows"] for site in set(sites)}
-    wanted = {label: _tested(int(count), settings["test_share"]) for label, count in enumerate(np.bincount(labels))}
+    shares = settings["test_share"] * np.bincount(labels)
+    wanted = {label: max(LEAST_TESTED, int(share + 0.5)) for label, share in enumerate(shares)}
     test = []
     for row in order:
         if wanted[labels[row]] > 0 and left[sites[row]] > 0:
@@ -165,11 +166,6 @@ def split(matrix: Matrix, settings: Mapping[str, Any], seed: int) -> tuple[np.nd
             wanted[labels[row]] -= 1
             left[sites[row]] -= 1
     return np.sort(np.array(test, dtype=np.int64)), order[~np.isin(order, test)]
-
-
-def _tested(samples: int, share: float) -> int:
-    """How many samples of a class are for testing."""
-    return max(LEAST_TESTED, int(share * samples + 0.5))
 
 
 def dealt(matrix: Matrix, settings: Mapping[str, Any], train: np.ndarray, seed: int) -> dict[str, np.ndarray]:

@@ -18,14 +18,13 @@ def affine_shift(blocks: Sequence[Block], scale_sd: float, offset_sd: float, see
 
     The draws are standard normals times the deviation: a larger deviation is the same shift, stronger.
     """
-    return tuple(_shift(block, scale_sd, offset_sd, seed, client) for client, block in enumerate(blocks))
-
-
-def _shift(block: Block, scale_sd: float, offset_sd: float, seed: int, client: int) -> Block:
-    features = block.x.shape[1:]
-    scale = 1.0 + scale_sd * numpy_generator(seed, "shift-scale", client).standard_normal(features)
-    offset = offset_sd * numpy_generator(seed, "shift-offset", client).standard_normal(features)
-    return Block((block.x * scale + offset).astype(np.float32), block.y)
+    shifted = []
+    for client, block in enumerate(blocks):
+        features = block.x.shape[1:]
+        scale = 1.0 + scale_sd * numpy_generator(seed, "shift-scale", client).standard_normal(features)
+        offset = offset_sd * numpy_generator(seed, "shift-offset", client).standard_normal(features)
+        shifted.append(Block((block.x * scale + offset).astype(np.float32), block.y))
+    return tuple(shifted)
 
 
 def dirichlet_counts(rows: int, clients: int, concentration: float | None, minimum: int, seed: int) -> np.ndarray:

@@ -227,14 +227,7 @@ def debian_package(name: str, suite: str, folder: Path) -> Path:
 
 def _debian_mirror() -> str:
     """The Debian archive that this machine's own apt sources name."""
-    command = [
-        "apt-get",
-        "indextargets",
-        "--no-release-info",
-        "--format",
-        "$(REPO_URI)",
-        "Created-By: Packages",
-    ]
+    command = ["apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"]
     addresses = [line.strip().rstrip("/") for line in _run(command, Path.cwd()).splitlines()]
     for address in addresses:
         if address.endswith("/debian"):

@@ -19,6 +19,7 @@ from eflops.config.products import Product, products
 from eflops.errors import UserError
 from eflops.files import read_json, sha256
 from eflops.results.paths import SCORECARD, STUDY
+from eflops.results.store import packed_in
 
 NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
 PLACES = (Path("results"), Path("results/published"))
@@ -131,6 +132,8 @@ def results_of(file: Path, named: Path | None) -> Path:
     """
     if named:
         return named
+    if packed := packed_in(file):
+        return packed
     if not file.is_file():
         raise UserError(_missing(file))
     around = [folder for folder in file.resolve().parents if (folder / STUDY).exists()]

@@ -11,8 +11,8 @@ from eflops.analysis.needs import needs, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.products import load_object
 from eflops.analysis.scorecard import claims
-from eflops.analysis.scorecard.build import Scorecard, build
 from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config

@@ -1,26 +1,26 @@
 """results/explorer.html: every number of a results folder, opened down to its runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from eflops.analysis.figure import style
+from eflops.analysis.needs import SCORECARD
+from eflops.analysis.paper import Printed
+from eflops.analysis.scorecard.line import both_written, printed, written
+from eflops.analysis.scorecard.verdict import Value
 from eflops.analysis.source import Source
+from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
 from eflops.data.federation import read_manifest
-from eflops.diff import side
+from eflops.diff import diff, side, summary
 from eflops.errors import UserError
 from eflops.explain.recompute import from_records, method_labels
-from eflops.explorer.behind import line_reference, made_products
-from eflops.explorer.features import features
-from eflops.explorer.moved import moved_json
-from eflops.explorer.page import render
-from eflops.explorer.products import pictures, product_json
-from eflops.explorer.references import References
-from eflops.explorer.runs import curve_columns, run_columns, support_columns
-from eflops.explorer.scorecard import read_card, sections
-from eflops.explorer.trials import searches
-from eflops.files import write_text
+from eflops.explorer.page import render, rounded
+from eflops.explorer.products import References, line_reference, made_products, pictures, product_json
+from eflops.explorer.runs import curve_columns, features, run_columns, searches, support_columns
+from eflops.files import read_json, write_text
 from eflops.results.paths import EXPLORER, SUMMARY
 from eflops.results.store import Store, opened
 from eflops.results.study import read_study
@@ -43,40 +43,35 @@ def make(results: str, out: Path, before: str | None = None) -> None:
     """Write the page of a results folder (or of a commit's published results); `before` is what it is compared to."""
     with side(results) as folder, opened(folder) as store:
         config = read_study(store.folder).config
-        records = _records(store, config)
-        parts = _parts(store, config, _source(store, config), records, results)
+        # A published folder holds no gathered files, so they are made from the records.
+        source = from_records(store, config) if store.published else Source(store.folder, method_labels(config))
+        # The records of all experiments by their paths below the runs; a search's trials have a table of their own.
+        paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
+        parts = _parts(store, config, source, {path: store.record(path) for path in paths}, results)
         if before is not None:
             with side(before) as old:
-                parts["moved"] = moved_json(old, folder, (before, results))
+                parts["moved"] = _moved(old, folder, (before, results))
         write_text(out, render(_first_sight(store, parts["index"], bool(before)), parts))
-
-
-def _records(store: Store, config: Config) -> dict[str, Record]:
-    """The records of all experiments by their paths below the runs; a search's trials have a table of their own."""
-    paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
-    return {path: store.record(path) for path in paths}
-
-
-def _source(store: Store, config: Config) -> Source:
-    """What tables and figures read; a published folder holds no gathered files, so they are made from the records."""
-    return from_records(store, config) if store.published else Source(store.folder, method_labels(config))
 
 
 def _parts(store: Store, config: Config, source: Source, records: dict[str, Record], name: str) -> dict[str, Any]:
     """The page's data, in parts that are inflated when a view first needs them."""
     runs = run_columns(records)
     references = References({path: place for place, path in enumerate(records)}, runs["metrics"])
-    card = read_card(store.folder)
     data = {
         folder: read_manifest(store.folder / "data" / folder)["settings"]
         for folder in sorted({entry.origin.data for entry in records.values()})
     }
+    products = [product_json(*made, source, config, references) for made in made_products(config, store.folder)]
+    card = read_json(store.folder / SCORECARD) if (store.folder / SCORECARD).exists() else None
+    if card:
+        card["behind"] = [line_reference(source, config, line, references) for line in card["lines"]]
     index = {
         "results": name,
         "records": len(records),
         "methods": {name: _method(name, label) for name, label in source.labels.items()},
-        "products": [product_json(*made, source, config, references) for made in made_products(config, store.folder)],
-        "card": card and _traced_card(card, config, source, references),
+        "products": products,
+        "card": card,
     }
     return {
         "index": {**index, "references": references.as_json()},
@@ -88,28 +83,89 @@ def _parts(store: Store, config: Config, source: Source, records: dict[str, Reco
     }
 
 
-def _traced_card(card: dict[str, Any], config: Config, source: Source, references: References) -> dict[str, Any]:
-    """The scorecard with the place of the reference behind each of its lines."""
-    return {**card, "behind": [line_reference(source, config, line, references) for line in card["lines"]]}
-
-
 def _method(name: str, label: str) -> dict[str, str]:
     """How a method is called and drawn, the same as in the figures."""
     colour, marker = style(name)
     return {"label": label, "colour": colour, "marker": marker}
 
 
+def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
+    """What moved between two results folders, each number tied to its cell; `names` are what the user called them."""
+    difference = diff(before, after)
+
+    def short(value: Any) -> Any:
+        return rounded(value, 6) if isinstance(value, float) else value
+
+    return {
+        "before": names[0],
+        "after": names[1],
+        "summary": summary(difference),
+        "moves": [
+            [move.place, move.row, move.column, short(move.before), short(move.after), rounded(move.spreads)]
+            for move in difference.moves
+        ],
+        "verdicts": list(map(asdict, difference.verdicts)),
+        "conclusions": list(map(asdict, difference.conclusions)),
+        "presence": list(map(asdict, difference.presence)),
+    }
+
+
 def _first_sight(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
     """What the page shows before any script has run."""
-    summary = store.folder / SUMMARY
-    lines = summary.read_text(encoding="utf-8").splitlines() if summary.exists() else []
+    told = store.folder / SUMMARY
     return {
         "card": index["card"],
-        "sections": sections(index["card"]) if index["card"] else [],
-        "summary": [line.removeprefix("- ") for line in lines if line.startswith("- ")],
+        "sections": [_section(index["card"], name) for name in index["card"]["sections"]] if index["card"] else [],
+        "summary": _subjects(told.read_text(encoding="utf-8")) if told.exists() else {},
         "categories": list(dict.fromkeys(product["category"] for product in index["products"])),
         "products": index["products"],
         "records": index["records"],
         "results": index["results"],
         "compared": compared,
+    }
+
+
+def _subjects(text: str) -> dict[str, list[str]]:
+    """The summary's points by their subjects."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("- "):
+            found[line.removeprefix("- ")] = []
+        elif line.startswith("  - "):
+            found[next(reversed(found))].append(line.removeprefix("  - "))
+    return found
+
+
+def _section(card: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A section of the scorecard: a table of numbers by row and column, or a list of claims."""
+    lines = [line for line in card["lines"] if line["section"] == name]
+    columns = list(dict.fromkeys(line["column"] for line in lines))
+    cells = {(line["row"], line["column"]): _line(line) for line in lines}
+    return {
+        "name": name,
+        "counts": card["sections"][name],
+        "matrix": any(columns),
+        "columns": [card["labels"].get(column, column) for column in columns],
+        "rows": [
+            {"name": row, "cells": [cells.get((row, column)) for column in columns]}
+            for row in dict.fromkeys(line["row"] for line in lines)
+        ],
+    }
+
+
+def _line(line: Mapping[str, Any]) -> dict[str, Any]:
+    """A line of the scorecard with its numbers as they are written."""
+    values, paper = [Value(**value) for value in line["ours"]], line.get("paper")
+    pairs = {
+        "ours": both_written(values) or ABSENT,
+        "paper": printed(Printed(**paper) if paper else None),
+        "differ": "" if line.get("difference") is None else signed(line["difference"]),
+    }
+    return {
+        "id": line["id"],
+        "text": line["text"],
+        "verdict": line["verdict"],
+        "reason": line["reason"],
+        "values": [f"{value.name}: {written(value)}" for value in values],
+        "pairs": {name: text for name, text in pairs.items() if text},
     }

@@ -1,23 +1,27 @@
-"""The page: one HTML file that holds its style, its scripts with their licences, and its data."""
+"""The page: one HTML file that holds its style, its scripts with their licences, and its data as JSON, deflated."""
 
 import base64
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from eflops.explorer.pack import packed
-from eflops.files import sha256_bytes
+from eflops.files import canonical_json, sha256_bytes
 from eflops.results.paths import EXPLORER
 
 HERE = files("eflops.explorer")
 # In the order in which they build on one another.
 SCRIPTS = ("base", "data", "charts", "tables", "product", "cell", "run", "compare", "moved", "main")
 VENDOR = {"d3.min.js": "LICENSE.d3", "plot.umd.min.js": "LICENSE.plot"}
+
+# What a screen shows, and what `eflops explain` prints.
+DIGITS = 4
 
 
 def render(first: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
@@ -74,3 +78,36 @@ def _strong(text: str) -> Markup:
         html += Markup.escape(plain)
         html += bold.format(strong) if strong else link.format(words, place) if place else ""
     return html
+
+
+def packed(value: Any) -> str:
+    """A JSON value deflated, in base64; the page inflates it with the browser's own DecompressionStream."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def coded(values: Iterable[Any]) -> dict[str, list[Any]]:
+    """A column as its distinct values, `of`, and for each entry its place among them, `at`."""
+    places: dict[str, int] = {}
+    distinct: list[Any] = []
+    at: list[int] = []
+    for value in values:
+        name = canonical_json(value)
+        if name not in places:
+            places[name] = len(distinct)
+            distinct.append(value)
+        at.append(places[name])
+    return {"of": distinct, "at": at}
+
+
+def rounded(value: float | None, digits: int = DIGITS) -> float | int | None:
+    """A number with few significant digits; whole numbers without a point, which takes fewer letters."""
+    if value is None or value != value or value in (float("inf"), float("-inf")):
+        return None
+    short = float(f"{value:.{digits}g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def steps(numbers: Sequence[int]) -> list[int]:
+    """Ascending whole numbers as the first and the steps between them, which repeat and so pack well."""
+    return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]

@@ -1,6 +1,10 @@
-"""Tables and figures as the page shows them: plain numbers with their runs, the table in words, the picture."""
+"""Tables and figures as the page shows them: plain numbers with their runs, the table in words, the picture.
 
-from collections.abc import Mapping
+Here, and nowhere else in the explorer, numbers are traced to runs, by the very functions that `eflops explain` asks.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -8,23 +12,89 @@ import pandas as pd
 
 from eflops.analysis.source import Source
 from eflops.config.models import Config
-from eflops.config.products import Product
-from eflops.explain.address import key_columns
+from eflops.config.products import Product, products
+from eflops.explain.address import Cell, key_columns
 from eflops.explain.recompute import remake
 from eflops.explain.text import plain
-from eflops.explorer.behind import product_cells
-from eflops.explorer.references import References
+from eflops.explain.trace import trace_row
+from eflops.explain.verdicts import reads_of, runs_behind
+from eflops.explorer.page import rounded
 from eflops.explorer.shown import Written, read_markdown, tied, unbold
+
+
+@dataclass
+class References:
+    """What stands behind numbers; `places` is where each record, by its path below the runs, stands on the page.
+
+    A reference is [set of runs, metric, values, formula], each set and list of values written once: the values' place
+    among `values`, or None where each run contributes its own final metric; the metric is empty where no run
+    contributes one number.
+    """
+
+    places: Mapping[str, int]
+    metrics: Mapping[str, list[float | None]]
+    sets: list[list[int]] = field(default_factory=list)
+    values: list[list[float | int | None]] = field(default_factory=list)
+    formulas: list[str] = field(default_factory=list)
+    entries: list[list[Any]] = field(default_factory=list)
+    _known: dict[Any, int] = field(default_factory=dict)
+    _last: tuple[pd.DataFrame | None, list[Any]] = (None, [])
+
+    def add(self, runs: pd.DataFrame, metric: str, formula: str) -> int | None:
+        """The place of a reference to these gathered rows; None where there is no run."""
+        if runs.empty:
+            return None
+        if runs is not self._last[0]:
+            # The cells of a row mostly have the same runs behind them.
+            self._last = runs, self._behind(runs, metric)
+        return self._place(self.entries, [*self._last[1], self._place(self.formulas, formula)])
+
+    def as_json(self) -> dict[str, Any]:
+        """All of them as JSON values."""
+        return {"sets": self.sets, "values": self.values, "formulas": self.formulas, "entries": self.entries}
+
+    def _behind(self, runs: pd.DataFrame, metric: str) -> list[Any]:
+        """The set of these runs, the metric and the values that they contribute."""
+        members = [self.places[path] for path in runs["experiment"] + "/" + runs["record"]]
+        if "value" not in runs:
+            return [self._place(self.sets, members), "", None]
+        told, final = [rounded(value) for value in runs["value"]], self.metrics.get(metric)
+        own = final and [rounded(final[member]) for member in members]
+        return [self._place(self.sets, members), metric, None if told == own else self._place(self.values, told)]
+
+    def _place(self, where: list[Any], what: Any) -> int:
+        """The place of a value in a list, put there if it is new."""
+        name = (id(where), repr(what))
+        if name not in self._known:
+            self._known[name] = len(where)
+            where.append(what)
+        return self._known[name]
+
+
+def made_products(config: Config, folder: Path) -> Iterator[tuple[Product, Path]]:
+    """The tables and figures that a results folder holds, each with the file of its numbers."""
+    for product in products(config):
+        if (folder / product.csv).exists():
+            yield product, folder / product.csv
 
 
 def product_json(
     product: Product, path: Path, source: Source, config: Config, references: References
 ) -> dict[str, Any]:
-    """A table or figure whose plain numbers lie at `path`."""
-    frame = pd.read_csv(path)
+    """A table or figure whose plain numbers lie at `path`.
+
+    behind: for each row and each column that is no key, the place of its reference.
+    """
+    frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
+    behind = []
+    for place, row in enumerate(frame.to_dict("records")):
+        cells = [Cell({key: row[key] for key in keys}, column, row[column], place) for column in values]
+        traced = trace_row(product, made, cells) if cells else []
+        behind.append([references.add(each.runs, each.metric, each.formula) for each in traced])
     words = path.with_suffix(".md")
+    shown = words.exists() and shown_json(read_markdown(words.read_text(encoding="utf-8")), frame, source.labels)
     return {
         "kind": product.kind,
         "name": product.name,
@@ -34,11 +104,16 @@ def product_json(
         "keys": keys,
         "columns": values,
         "rows": [[plain(value) for value in row] for row in frame[[*keys, *values]].itertuples(index=False)],
-        "behind": product_cells(product, remake(product, source, config), frame, references),
-        "shown": shown_json(read_markdown(words.read_text(encoding="utf-8")), frame, source.labels)
-        if words.exists()
-        else None,
+        "behind": behind,
+        "shown": shown or None,
     }
+
+
+def line_reference(source: Source, config: Config, line: dict[str, Any], references: References) -> int | None:
+    """The place of the reference to the runs that a line of the scorecard rests on."""
+    reads = reads_of(source, config, line["id"])
+    metric = next((read.metric for read in reads if read.metric), "")
+    return references.add(runs_behind(source, line, reads), metric, line["reason"])
 
 
 def shown_json(written: Written, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:

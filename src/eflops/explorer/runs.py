@@ -1,15 +1,29 @@
-"""All records as columns, in three parts: who each run is and how it ended, its curve, and the weights it kept."""
+"""All records as columns: who each run is and how it ended, its curve, the weights it kept and what they stand for.
+
+Beside them the trials of searches.
+"""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from eflops.explorer.pack import coded, rounded, steps
+import numpy as np
+import pandas as pd
+
+from eflops.data import expression
+from eflops.data.synthetic import coefficients
+from eflops.explorer.page import coded, rounded, steps
+from eflops.files import canonical_json
 from eflops.training.record import Record
 
 Columns = dict[str, Any]
+Settings = Mapping[str, Any]
 PARTS = ("run", "origin", "result", "circumstances")
 # Of these a record holds lists; they have parts of their own, or a column for each entry.
 APART = {"metrics", "curve", "support", "weights"}
+# What tells draws of one data set apart, and leaves its genes as they are.
+OF_A_DRAW = {"draw", "ratio"}
+SETTING = "set_"
 
 
 def run_columns(records: Mapping[str, Record]) -> Columns:
@@ -55,3 +69,56 @@ def support_columns(records: Mapping[str, Record]) -> Columns:
         "places": [steps(result.support) for result in results],
         "weights": [[rounded(weight) for weight in result.weights] for result in results],
     }
+
+
+def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Columns:
+    """What the features of each data folder are, for the kinds of data whose features mean something.
+
+    data: the settings that each data folder was made with, as its manifest has them.
+    truth: by folder the features with a true coefficient, as steps; named: by folder which of `lists` has its genes.
+    """
+    truth = {name: _truth(settings) for name, settings in data.items() if settings["kind"] == "synthetic"}
+    alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] == "expression"}
+    names = list(dict.fromkeys(alike.values()))
+    named = {folder: names.index(name) for folder, name in alike.items()}
+    lists = []
+    for place in range(len(names)):
+        folders = {folder for folder, own in named.items() if own == place}
+        used = {weight for entry in records.values() if entry.origin.data in folders for weight in entry.result.support}
+        lists.append(_gene_list(expression.genes(data[min(folders)]), used))
+    return {"truth": truth, "named": named, "lists": lists}
+
+
+def _truth(settings: Settings) -> list[int]:
+    return steps(np.flatnonzero(coefficients(settings["features"], settings["density"], settings["draw"])).tolist())
+
+
+def _alike(settings: Settings) -> str:
+    return canonical_json({key: value for key, value in settings.items() if key not in OF_A_DRAW})
+
+
+def _gene_list(table: pd.DataFrame, weights: set[int]) -> dict[str, Any]:
+    """The genes that any run kept a weight of; weights lie class by class, `count` features for each class."""
+    wanted = table.iloc[sorted({weight % len(table) for weight in weights})]
+    rows = wanted[["label", "symbol", "gene"]].fillna("").astype(str).to_numpy().tolist()
+    return {"count": len(table), "genes": dict(zip(map(int, wanted.index), rows, strict=True))}
+
+
+def searches(folder: Path) -> dict[str, Columns]:
+    """By search its trials, one entry per method and trial in every column; no curves."""
+    return {path.stem: trial_columns(pd.read_csv(path)) for path in sorted((folder / "search").glob("*.csv"))}
+
+
+def trial_columns(trials: pd.DataFrame) -> Columns:
+    """The columns of a search's trials; settings stand apart from what was found with them."""
+    settings = [column for column in trials if column.startswith(SETTING) and trials[column].notna().any()]
+    found = [column for column in trials if not column.startswith(SETTING)]
+    return {
+        **{column: [_short(value) for value in trials[column]] for column in found},
+        "settings": {column.removeprefix(SETTING): [_short(value) for value in trials[column]] for column in settings},
+    }
+
+
+def _short(value: Any) -> Any:
+    value = value.item() if hasattr(value, "item") else value
+    return value if isinstance(value, str | bool) else rounded(value)

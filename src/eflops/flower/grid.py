@@ -27,7 +27,6 @@ REASONS = {
     ErrorCode.MESSAGE_UNAVAILABLE: LATE,
     ErrorCode.REPLY_MESSAGE_UNAVAILABLE: LATE,
 }
-MEETING_POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -65,9 +64,7 @@ def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[in
     found: list[Node] = []
     waiting: dict[str, int] = {}
     deadline = time.monotonic() + seconds
-    while len(found) < clients:
-        if time.monotonic() > deadline:
-            raise UserError(f"only {len(found)} of {clients} clients were there after {seconds:g} seconds")
+    while True:
         for number in set(grid.get_node_ids()) - {*(node.number for node in found), *waiting.values()}:
             waiting[_send(grid, question, number, "query", seconds)] = number
         for reply in grid.pull_messages(waiting) if waiting else ():
@@ -76,8 +73,11 @@ def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[in
             if node is not None:
                 found.append(node)
                 log(INFO, "node %s is there: client %s, %s rows", number, node.client, node.rows)
-        time.sleep(MEETING_POLL_SECONDS if len(found) < clients else 0)
-    return numbered(found)
+        if len(found) >= clients:
+            return numbered(found)
+        if time.monotonic() > deadline:
+            raise UserError(f"only {len(found)} of {clients} clients were there after {seconds:g} seconds")
+        time.sleep(0.1)
 
 
 def _introduced(reply: Message, number: int, clients: int, work: Work | None) -> Node | None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -34,11 +34,11 @@ class RunConfig(Strict):
     method: str = Field("eflops", description="of the config's methods the one to train")
     ratio: NonNegative = Field(0.0, description="N/d of synthetic data; 0: the experiment's first")
     variant: str = Field("", description="variant of the settings; empty: the experiment's first")
-    draw: Annotated[int, Field(ge=-1)] = Field(-1, description="data draw or split; -1: the experiment's first")
-    seed: Annotated[int, Field(ge=0)] = Field(0, description="seed of the run")
-    clients: Annotated[int, Field(ge=0)] = Field(0, description="number of clients; 0: as the data set says")
-    fraction: Annotated[float, Field(ge=0, le=1)] = Field(
-        0.0, description="share of the clients that a round asks; 0: as the data set says"
+    draw: int = Field(-1, ge=-1, description="data draw or split; -1: the experiment's first")
+    seed: int = Field(0, ge=0, description="seed of the run")
+    clients: int = Field(0, ge=0, description="number of clients; 0: as the data set says")
+    fraction: float = Field(
+        0.0, ge=0, le=1, description="share of the clients that a round asks; 0: as the data set says"
     )
     settings: str = Field("", description='settings of the method to change, such as "rounds=4 finetune_rounds=2"')
     data: str = Field("", description="the server's test rows: a dealt folder or a file; empty: a draw made here")

@@ -76,6 +76,20 @@ def opened(folder: Path) -> Iterator[Store]:
     yield Store(folder, unpacked(packed) if packed.exists() else None)
 
 
+def packed_in(file: Path) -> Path | None:
+    """The published folder below which a record of this path lies, packed with the others."""
+    return next((up for up in file.parents if (up / RECORDS).exists() and file.is_relative_to(up / RUNS)), None)
+
+
+def read_record(file: Path) -> Record:
+    """The record of a file, or of a path below a published folder."""
+    folder = packed_in(file)
+    if folder is None:
+        return record.read(file)
+    with opened(folder) as store:
+        return store.record(file.relative_to(folder / RUNS).as_posix())
+
+
 def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
     """Write the records of these experiments to one compressed file, one line each, and say how many there are."""
     lines = []

@@ -11,11 +11,10 @@ from statsmodels.stats.multitest import multipletests
 
 from eflops.analysis.paper import Paper
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.genes import most_selected, printed_name
-from eflops.analysis.scorecard.table2 import likeness
+from eflops.analysis.scorecard.evidence import Evidence, Missing
+from eflops.analysis.scorecard.line import ours, settled
+from eflops.analysis.scorecard.table2 import likeness, most_selected, printed_name
 from eflops.analysis.scorecard.verdict import (
-    Cause,
     Comparison,
     Ground,
     Judgement,
@@ -45,7 +44,7 @@ def test_a_number_of_which_every_run_diverged_differs() -> None:
     assert judge_number(0.5, Value("ours", None, None, None, 20, "draws", 60), 0.3) == Verdict.DIFFERS
 
 
-def over(values: list[float], **bounds: float) -> Comparison:
+def over(values: list[float], **bounds: Any) -> Comparison:
     return Comparison("it", pd.Series(values, index=[f"draw {place}" for place in range(len(values))]), **bounds)
 
 
@@ -107,6 +106,29 @@ def test_a_list_has_seven_genes_at_most_and_none_that_was_never_selected() -> No
     assert most_selected({"a": 0.0, "b": 0.2}) == ["b"]
 
 
+def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None:
+    values = [1.0, 1.0, 1.0, 0.8]
+    assert over(values).interval[1] > 1
+    assert over(values, share=True).interval == (over(values).interval[0], 1.0)
+    wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
+    judged = ours(0.8, wide, 0.3, "", most=1.0)
+    assert (judged.verdict, judged.value.low, judged.value.high) == (Verdict.CANNOT, 0.74, 1.0)
+    assert judged.words == "The paper's lies inside 0.740 to 1.000"
+
+
+def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
+    value = Value("FedAvg", 0.5, 0.4, 0.6, 20, "draws")
+    searched, nearest = ours(0.7, value, 0.3, ""), ours(0.5, value, 0.3, "")
+    found = settled(searched, nearest)
+    assert found.verdict == Verdict.NEAREST
+    assert [each.name for each in found.values] == ["FedAvg", "FedAvg, nearest settings"]
+
+
+def test_a_comparison_needs_two_units_with_a_value() -> None:
+    with pytest.raises(Missing, match="two units with a finished run are needed, and there is 1"):
+        over([0.1, np.nan])
+
+
 def test_likeness_by_hand() -> None:
     # {a, b} and {b, c} share one of three; {x} shares none.
     assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
@@ -115,7 +137,7 @@ def test_likeness_by_hand() -> None:
 def _ground(*values: float, **limits: Any) -> Ground:
     """The ground of a claim with one comparison over draws."""
     series = pd.Series(values, index=[f"draw {draw}" for draw in range(len(values))])
-    comparison = claimed.compared("accuracy", series, **limits)
+    comparison = Comparison("accuracy", series, **limits)
     runs = pd.DataFrame({"method": ["eflops"], "status": ["finished"]})
     (ground,) = claimed.judge([comparison], "accuracy", "draws", runs).grounds
     return ground
@@ -123,15 +145,16 @@ def _ground(*values: float, **limits: Any) -> Ground:
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, told="its lead is {}", because="it is so")
-    assert (held.verdict, held.cause, held.because) == (Verdict.AGREES, Cause.HOLDS, "")
+    assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
+    assert held.size == "+0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
-    assert (wide.verdict, wide.cause, wide.because) == (Verdict.CANNOT, Cause.WIDE, "it is so")
+    assert (wide.verdict, wide.because) == (Verdict.CANNOT, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
-    assert (against.verdict, against.cause) == (Verdict.DIFFERS, Cause.AGAINST)
+    assert against.verdict == Verdict.DIFFERS
     assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
-    assert (turns.verdict, turns.cause) == (Verdict.CANNOT, Cause.TURNS)
+    assert turns.verdict == Verdict.CANNOT
     assert turns.figure.endswith("the verdict would be another")
 
 
@@ -139,7 +162,7 @@ def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper
     evidence = Evidence(Source(Path()), frozenset(), paper)
 
     def against(baseline: str) -> Judgement:
-        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, Cause.HOLDS, "", 0, 1)
+        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, "", "", 0, 1)
         return Judgement(ground.verdict, (), "", (ground,))
 
     found = claimed.under_both_names(evidence, against)

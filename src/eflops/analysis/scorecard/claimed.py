@@ -2,17 +2,30 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
-from eflops.analysis.scorecard.evidence import Evidence, Missing
-from eflops.analysis.scorecard.verdict import Cause, Comparison, Ground, Judgement, Verdict, judge_comparisons
+from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.scorecard.verdict import Comparison, Ground, Judgement, Verdict, judge_comparisons
 from eflops.analysis.text import counted, judged, signed
 from eflops.errors import UserError
 
-CAUSES = {Verdict.AGREES: Cause.HOLDS, Verdict.DIFFERS: Cause.AGAINST, Verdict.CANNOT: Cause.WIDE}
+Judge = Callable[[Evidence], Judgement]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim: its check, and the claim in our own few words, for the summary."""
+
+    judge: Judge
+    short: str
+
+
+def claim(*experiments: str, short: str) -> Callable[[Judge], Claim]:
+    """Mark a function as a claim's check; `needs` reads the experiments from the source."""
+    return lambda judge: Claim(judge, short)
 
 
 def per_unit(runs: pd.DataFrame, metric: str, unit: str = "draw", of: str = "draw") -> pd.Series:
@@ -36,43 +49,35 @@ def better(
 ) -> Comparison:
     """E-FLoPS minus another method, claimed to be above 0."""
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
-    return compared(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, told=told, because=because)
-
-
-def compared(
-    name: str,
-    values: pd.Series,
-    above: float = -math.inf,
-    below: float = math.inf,
-    margin: float = 0.0,
-    overlap: float = 0.0,
-    told: str = "",
-    because: str = "",
-) -> Comparison:
-    """A comparison over the units that have a value, of which it needs two."""
-    known = values.dropna()
-    if len(known) < 2:
-        raise Missing(f"{name}: two units with a finished run are needed, and there is {len(known)}.")
-    return Comparison(name, known, above, below, margin, overlap, told, because)
+    return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, told=told, because=because)
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
     """The verdict on a claim in words; runs: those behind it, of which none of E-FLoPS may have diverged to agree."""
     verdict, turning = judge_comparisons(comparisons)
     lost = int(((runs["method"] == METHOD) & (runs["status"] != "finished")).sum())
-    told = _held(comparisons) if verdict == Verdict.AGREES else _not_held(comparisons)
+    failing = [each for each in comparisons if not each.holds]
+    decides = min(failing or comparisons, key=_clearness)
+    if verdict == Verdict.AGREES or not failing:
+        told = f"It holds; the least clear is {numbers(min(comparisons, key=_clearness))}."
+    else:
+        told = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
     if turning:
         told += f" Without {turning} the verdict would be another."
-    cause = Cause.TURNS if turning else CAUSES[verdict]
     if lost:
         told += f" {lost} runs of E-FLoPS diverged."
-        if verdict == Verdict.AGREES:
-            verdict, cause = Verdict.CANNOT, Cause.DIVERGED
+        verdict = Verdict.CANNOT if verdict == Verdict.AGREES else verdict
     margins = sorted({each.margin for each in comparisons if each.margin})
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
     told += f" ({counted(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
-    ground = _ground(verdict, cause, comparisons, units, turning)
+    size = _size(decides)
+    figure = (decides.told or f"{decides.name}: {{}}").format(size)
+    figure += f", over {len(decides.values)} {units}{_limit(decides)}"
+    figure += f"; without {turning} the verdict would be another" if turning else ""
+    figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
+    because = decides.because if failing else ""
+    ground = Ground(verdict, figure, size, len(failing), len(comparisons), because)
     return Judgement(verdict, tuple(each.value(units) for each in comparisons), told, (ground,))
 
 
@@ -89,17 +94,12 @@ def under_both_names(evidence: Evidence, judged_against: Callable[[str], Judgeme
         other = judged_against(second)
     except UserError:
         return one
-    names = [evidence.label(name) for name in HARD_THRESHOLDING]
+    named = dict(zip(map(evidence.label, HARD_THRESHOLDING), (one, other), strict=True))
     same = one.verdict == other.verdict
-    told = " ".join(
-        f"Against {name}{'' if same else f' {each.verdict}'}: {each.reason}"
-        for name, each in zip(names, (one, other), strict=True)
-    )
+    told = [f"Against {name}{'' if same else f' {each.verdict}'}: {each.reason}" for name, each in named.items()]
     values = tuple(dict.fromkeys((*one.values, *other.values)))
-    grounds = [
-        replace(ground, against=name) for name, each in zip(names, (one, other), strict=True) for ground in each.grounds
-    ]
-    return Judgement(one.verdict if same else Verdict.CANNOT, values, told, tuple(grounds))
+    grounds = [replace(ground, against=name) for name, each in named.items() for ground in each.grounds]
+    return Judgement(one.verdict if same else Verdict.CANNOT, values, " ".join(told), tuple(grounds))
 
 
 def numbers(comparison: Comparison) -> str:
@@ -109,40 +109,17 @@ def numbers(comparison: Comparison) -> str:
     return f"{comparison.name} {form(comparison.mean)} ({form(low)} to {form(high)})"
 
 
-def _held(comparisons: Sequence[Comparison]) -> str:
-    closest = min(comparisons, key=_clearness)
-    return f"It holds; the least clear is {numbers(closest)}."
-
-
-def _not_held(comparisons: Sequence[Comparison]) -> str:
-    failing = [each for each in comparisons if not each.holds]
-    if not failing:
-        return _held(comparisons)
-    told = ", ".join(map(numbers, failing))
-    return f"Not shown in {len(failing)} of {len(comparisons)}: {told}."
-
-
 def _clearness(comparison: Comparison) -> float:
     """How far the mean is from the nearest bound, in standard errors."""
     distance = min(comparison.mean - comparison.above, comparison.below - comparison.mean)
     return distance / comparison.error if comparison.error else math.copysign(math.inf, distance)
 
 
-def _ground(verdict: Verdict, cause: Cause, comparisons: Sequence[Comparison], units: str, turning: str) -> Ground:
-    """The least clear comparison decides."""
-    failing = [each for each in comparisons if not each.holds]
-    decides = min(failing or comparisons, key=_clearness)
-    figure = f"{_figure(decides)}, over {len(decides.values)} {units}{_limit(decides)}"
-    figure += f"; without {turning} the verdict would be another" if turning else ""
-    return Ground(verdict, cause, figure, len(failing), len(comparisons), decides.because if failing else "")
-
-
-def _figure(comparison: Comparison) -> str:
-    """A comparison in a sentence, with its interval unless that is a point."""
+def _size(comparison: Comparison) -> str:
+    """A comparison's mean with its interval, unless that is a point."""
     form = signed if -math.inf < comparison.above <= 0 else judged
     mean, low, high = map(form, (comparison.mean, *comparison.interval))
-    figure = mean if low == high else f"{mean} ({low} to {high})"
-    return (comparison.told or f"{comparison.name}: {{}}").format(figure)
+    return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def _limit(comparison: Comparison) -> str:

@@ -45,10 +45,26 @@ class Evidence:
 
         A draw is the unit of nearly every verdict, and one draw alone shows no spread between draws.
         """
+        self._ran(experiment)
         runs = self.found(experiment)
-        if obstacle := self._obstacle(experiment, runs, methods, metric):
-            raise Missing(obstacle)
+        for method in methods:
+            if method not in set(runs["method"]):
+                raise Missing(f"{experiment} has no runs of {self.label(method)} here.")
         runs = runs[runs["method"].isin(methods)]
+        if metric not in runs:
+            every = (runs["status"] == "diverged").all()
+            raise Missing(
+                f"Every run of {experiment} diverged." if every else f"No run of {experiment} has a {metric}."
+            )
+        size = self.paper.sizes[runs["dataset"].iloc[0]]
+        parameters, kept = int(runs["parameters"].iloc[0]), int(runs["kept"].max())
+        if parameters != size.parameters:
+            raise Missing(f"{experiment} trained {parameters} parameters; the paper's model has {size.parameters}.")
+        if kept > size.kept:
+            raise Missing(f"{experiment} kept {kept} weights; the paper keeps {size.kept}.")
+        cells, pairs = len(runs[CELL].drop_duplicates()), runs["draw"].nunique() * runs["seed"].nunique()
+        if len(runs) != cells * pairs:
+            raise Missing(f"{experiment} lacks runs: not every cell has the same draws and seeds.")
         for least, column in ((draws, "draw"), (seeds, "seed")):
             if (there := runs[column].nunique()) < least:
                 raise Missing(f"{experiment} has {there} {column}{'s' * (there != 1)}; {least} are needed.")
@@ -56,37 +72,17 @@ class Evidence:
 
     def curves(self, experiment: str) -> pd.DataFrame:
         """The curves of an experiment, one row per run and evaluated round."""
-        if experiment not in self.experiments:
-            raise Missing(f"The experiment {experiment} was not run.")
+        self._ran(experiment)
         return self.source.curves(experiment)
 
     def supports(self, experiment: str) -> pd.DataFrame:
         """The kept weights of an experiment, one row per run."""
-        if experiment not in self.experiments:
-            raise Missing(f"The experiment {experiment} was not run.")
+        self._ran(experiment)
         return self.source.supports(experiment)
 
-    def _obstacle(self, experiment: str, runs: pd.DataFrame, methods: Sequence[str], metric: str) -> str:
-        """Why these runs cannot be held against the paper's, in a sentence; nothing where they can."""
+    def _ran(self, experiment: str) -> None:
         if experiment not in self.experiments:
-            return f"The experiment {experiment} was not run."
-        for method in methods:
-            if method not in set(runs["method"]):
-                return f"{experiment} has no runs of {self.label(method)} here."
-        runs = runs[runs["method"].isin(methods)]
-        if metric not in runs:
-            every = (runs["status"] == "diverged").all()
-            return f"Every run of {experiment} diverged." if every else f"No run of {experiment} has a {metric}."
-        size = self.paper.sizes[runs["dataset"].iloc[0]]
-        parameters, kept = int(runs["parameters"].iloc[0]), int(runs["kept"].max())
-        if parameters != size.parameters:
-            return f"{experiment} trained {parameters} parameters; the paper's model has {size.parameters}."
-        if kept > size.kept:
-            return f"{experiment} kept {kept} weights; the paper keeps {size.kept}."
-        cells, pairs = len(runs[CELL].drop_duplicates()), runs["draw"].nunique() * runs["seed"].nunique()
-        if len(runs) != cells * pairs:
-            return f"{experiment} lacks runs: not every cell has the same draws and seeds."
-        return ""
+            raise Missing(f"The experiment {experiment} was not run.")
 
 
 def at_ratios(runs: pd.DataFrame, ratios: Sequence[float]) -> pd.DataFrame:

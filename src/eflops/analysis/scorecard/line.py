@@ -1,23 +1,41 @@
-"""A line of the scorecard."""
+"""A line of the scorecard: what the paper has, what we have, the verdict; and how their numbers are written."""
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, judge_number
 from eflops.analysis.text import judged
 
+# Beside the word, so that a verdict is told without colour and found at a glance.
+MARKS = {
+    Verdict.AGREES: "✓",
+    Verdict.NEAREST: "≈",
+    Verdict.DIFFERS: "✗",
+    Verdict.CANNOT: "?",
+    Verdict.UNJUDGED: "·",
+}
+
+# One line, and several.
+SAID = {
+    Verdict.AGREES: ("agrees", "agree"),
+    Verdict.NEAREST: ("agrees at nearest settings", "agree at nearest settings"),
+    Verdict.DIFFERS: ("differs", "differ"),
+    Verdict.CANNOT: ("cannot be told", "cannot be told"),
+    Verdict.UNJUDGED: ("is not judged", "are not judged"),
+}
+
 
 @dataclass(frozen=True)
 class Line:
-    """A number or a claim of the paper, what we have for it, and the verdict.
+    """A number or a claim of the paper, what we have for it, and the verdict; its id begins with its section's prefix.
 
     row, column: where a number stands in the paper's table; text: a claim's words or a gene's name; short: a claim in
-    our own few words.
-    difference: ours minus the paper's, at searched settings.
+    our own few words. difference: ours minus the paper's, at searched settings.
     """
 
     id: str
-    section: str
     row: str
     column: str
     text: str
@@ -29,20 +47,34 @@ class Line:
 
 @dataclass(frozen=True)
 class Ours:
-    """What we have for a number: its value, the verdict, and what stands behind it in words.
-
-    A run that diverged has found nothing, or is left out; where the two give other verdicts, none can be told.
-    """
+    """What we have for a number: its value, the verdict, and what stands behind it in words."""
 
     value: Value
     verdict: Verdict
     words: str
 
 
-def ours(paper: float, value: Value, longest: float, words: str, with_nothing: Value | None = None) -> Ours:
-    """A value judged; with_nothing: the same where diverged runs count as having found nothing."""
+def ours(
+    paper: float,
+    value: Value,
+    longest: float,
+    words: str,
+    with_nothing: Value | None = None,
+    most: float = math.inf,
+) -> Ours:
+    """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
+
+    with_nothing: the same where a diverged run has found nothing; where the two give other verdicts, none can be told.
+    """
     verdict = judge_number(paper, value, longest)
-    told = f"The paper's lies {_where(paper, value)}{words}"
+    if value.low is None or value.high is None:
+        where = "beyond reach: every run diverged"
+    else:
+        side = "inside" if value.low <= paper <= value.high else "outside"
+        if most < math.inf:
+            value = replace(value, low=max(value.low, 0.0), high=min(value.high, most))
+        where = f"{side} {judged(value.low)} to {judged(value.high)}"
+    told = f"The paper's lies {where}{words}"
     if value.diverged:
         told += f"; {value.diverged} runs diverged"
         if with_nothing is not None and judge_number(paper, with_nothing, longest) != verdict:
@@ -52,16 +84,34 @@ def ours(paper: float, value: Value, longest: float, words: str, with_nothing: V
 
 def settled(searched: Ours, nearest: Ours | None) -> Judgement:
     """The judgement of a number: at the settings that the search chose, and else at those nearest the paper's."""
-    values = (searched.value,) if nearest is None else (searched.value, nearest.value)
-    told = searched.words if nearest is None else f"{searched.words}. At nearest settings: {nearest.words}"
-    if searched.verdict != Verdict.AGREES and nearest is not None and nearest.verdict == Verdict.AGREES:
-        return Judgement(Verdict.NEAREST, values, f"{told}.")
-    return Judgement(searched.verdict, values, f"{told}.")
+    if nearest is None:
+        return Judgement(searched.verdict, (searched.value,), f"{searched.words}.")
+    agreed = searched.verdict != Verdict.AGREES and nearest.verdict == Verdict.AGREES
+    named = replace(nearest.value, name=f"{nearest.value.name}, nearest settings")
+    told = f"{searched.words}. At nearest settings: {nearest.words}."
+    return Judgement(Verdict.NEAREST if agreed else searched.verdict, (searched.value, named), told)
 
 
-def _where(paper: float, value: Value) -> str:
-    """Inside or outside the interval."""
-    if value.low is None or value.high is None:
-        return "beyond reach: every run diverged"
-    side = "inside" if value.low <= paper <= value.high else "outside"
-    return f"{side} {judged(value.low)} to {judged(value.high)}"
+def counted(counts: Mapping[str, int]) -> str:
+    """How many lines got each verdict: `25 agree, 2 differ, 1 cannot be told`."""
+    said = [f"{number} {SAID[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
+    return ", ".join(said) or "none is judged"
+
+
+def printed(paper: Printed | None) -> str:
+    """The paper's number with its spread."""
+    if paper is None:
+        return ""
+    return judged(paper.value) + ("" if paper.sd is None else f" ± {judged(paper.sd)}")
+
+
+def written(value: Value) -> str:
+    """Our number with its interval, the number of its units, and the runs that diverged."""
+    interval = "" if value.low is None or value.high is None else f"{judged(value.low)} to {judged(value.high)}, "
+    diverged = f", {value.diverged} runs diverged" if value.diverged else ""
+    return f"{judged(value.mean)} ({interval}{value.n} {value.unit}{diverged})"
+
+
+def both_written(values: Sequence[Value]) -> str:
+    """Our number, and behind it that at nearest settings."""
+    return "; at nearest settings ".join(map(written, values))

@@ -1,16 +1,20 @@
-"""Making the scorecard: read what there is, judge it, write both forms."""
+"""The whole scorecard: all lines judged, their counts, facts for the summary from the same runs, and both its forms."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from eflops.analysis.paper import read_paper
-from eflops.analysis.scorecard import words
-from eflops.analysis.scorecard.build import Scorecard, build, count
+from eflops.analysis.paper import METHOD, read_paper
+from eflops.analysis.products import load_object
+from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.line import Line
-from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS
+from eflops.analysis.scorecard.line import MARKS, Line, both_written, counted, printed, written
+from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, section_of
+from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
 from eflops.analysis.source import Source
 from eflops.analysis.text import ABSENT, markdown_table, signed
@@ -20,6 +24,72 @@ from eflops.results.paths import EXPLORER
 
 NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "verdict", "reason"]
 CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
+WITHOUT_ENTROPY = "flops"
+METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
+RATE = "set_rate"
+
+
+@dataclass(frozen=True)
+class Scorecard:
+    """All lines; `chance` says how many numbers would lie outside by it; `labels` are the columns' names in print.
+
+    facts: what the closing summary tells besides.
+    """
+
+    lines: tuple[Line, ...]
+    chance: str
+    labels: dict[str, str]
+    facts: dict[str, Any]
+
+    def line(self, name: str) -> Line:
+        """The line with this id."""
+        return next(line for line in self.lines if line.id == name)
+
+    def section(self, name: str) -> list[Line]:
+        """The lines of a section, in the paper's order."""
+        return [line for line in self.lines if section_of(line.id).name == name]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many lines got each verdict."""
+        return _count(self.lines)
+
+    @property
+    def sections(self) -> dict[str, dict[str, int]]:
+        """The same by section."""
+        return {section.name: _count(self.section(section.name)) for section in SECTIONS}
+
+    @property
+    def summary(self) -> str:
+        """The scorecard in one sentence."""
+        parts = [
+            f"of {section.what.format(sum(counts.values()))} {counted(counts)}"
+            for section, counts in zip(SECTIONS, self.sections.values(), strict=True)
+        ]
+        return f"O{'; '.join(parts)[1:]}."
+
+    def as_json(self) -> dict[str, Any]:
+        """The scorecard as JSON values, in the order in which a person would read it."""
+        return {
+            "summary": self.summary,
+            "counts": self.counts,
+            "sections": self.sections,
+            "rule": {str(verdict): text for verdict, text in RULE.items()},
+            "chance": self.chance,
+            "labels": self.labels,
+            "facts": self.facts,
+            "lines": [_line_json(line) for line in self.lines],
+        }
+
+
+def build(evidence: Evidence) -> Scorecard:
+    """Judge every number and every claim of the paper."""
+    lines = tuple(line for section in SECTIONS for line in load_object(section.lines)(evidence))
+    methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
+    labels = {method: evidence.label(method) for method in methods}
+    labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
+    facts = {"entropy": _entropy(evidence), "nearest": _nearest(evidence), "lists": table2.facts(evidence)}
+    return Scorecard(lines, by_chance(evidence), labels, facts)
 
 
 def scorecard(results: Path, targets: Path, labels: dict[str, str], experiments: Iterable[str]) -> Scorecard:
@@ -36,20 +106,17 @@ def make(results: Path, targets: Path, labels: dict[str, str], experiments: Iter
 
 def write(card: Scorecard, path: Path) -> None:
     """Write the form that the file's ending names."""
-    forms = {".md": markdown, ".json": _json}
-    if path.suffix not in forms:
-        raise UserError(f"{path}: a scorecard is written as {', '.join(forms)}.")
-    write_text(path, forms[path.suffix](card))
-
-
-def _json(card: Scorecard) -> str:
-    """In the order in which a person would read it, so keys are not sorted."""
-    return json.dumps(card.as_json(), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    if path.suffix == ".md":
+        write_text(path, markdown(card))
+    elif path.suffix == ".json":
+        write_text(path, json.dumps(card.as_json(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    else:
+        raise UserError(f"{path}: a scorecard is written as .md, .json.")
 
 
 def markdown(card: Scorecard) -> str:
     """The whole scorecard, one table per section."""
-    counts = [[section.name, *count(card.section(section.name)).values()] for section in SECTIONS]
+    counts = [[name, *counts.values()] for name, counts in card.sections.items()]
     parts = [
         "# Scorecard: the paper against this run",
         f"**{card.summary}**",
@@ -59,35 +126,70 @@ def markdown(card: Scorecard) -> str:
         card.chance,
     ]
     for section in SECTIONS:
-        name, lines = section.name, card.section(section.name)
-        rows = [_claim(line) if name == CLAIMS else _number(line, card.labels) for line in lines]
-        parts += [
-            f"## {name}",
-            section.caption,
-            markdown_table(CLAIM_COLUMNS if name == CLAIMS else NUMBER_COLUMNS, rows),
-        ]
+        lines, claims = card.section(section.name), section.name == CLAIMS
+        rows = [_claim(line) if claims else _number(line, card.labels) for line in lines]
+        table = markdown_table(CLAIM_COLUMNS if claims else NUMBER_COLUMNS, rows)
+        parts += [f"## {section.name}", section.caption, table]
     return "\n\n".join(parts) + "\n"
 
 
 def _number(line: Line, labels: dict[str, str]) -> list[str]:
-    judgement = line.judgement
-    return [
-        _opened(line.id),
-        f"{labels.get(line.column, line.column)}, {line.text or line.row}",
-        words.printed(line.paper),
-        "; ".join(map(words.ours, judgement.values)) or ABSENT,
-        signed(line.difference),
-        words.verdict(judgement.verdict),
-        judgement.reason,
-    ]
+    what = f"{labels.get(line.column, line.column)}, {line.text or line.row}"
+    ours = both_written(line.judgement.values) or ABSENT
+    return [_opened(line.id), what, printed(line.paper), ours, signed(line.difference), *_told(line)]
 
 
 def _claim(line: Line) -> list[str]:
-    judgement = line.judgement
-    values = "; ".join(f"{value.name} {words.ours(value)}" for value in judgement.values)
-    return [_opened(line.id), line.text, values or ABSENT, words.verdict(judgement.verdict), judgement.reason]
+    values = "; ".join(f"{value.name} {written(value)}" for value in line.judgement.values)
+    return [_opened(line.id), line.text, values or ABSENT, *_told(line)]
+
+
+def _told(line: Line) -> list[str]:
+    verdict = line.judgement.verdict
+    return [f"{MARKS[verdict]} {verdict}", line.judgement.reason]
 
 
 def _opened(name: str) -> str:
     """A line's id, as a link to its runs in the explorer that lies beside the scorecard."""
     return f"[{name}]({EXPLORER}#scorecard?line={quote(name)})"
+
+
+def _count(lines: Iterable[Line]) -> dict[str, int]:
+    """How many of the lines got each verdict, all of them named."""
+    found = Counter(line.judgement.verdict for line in lines)
+    return {str(verdict): found[verdict] for verdict in Verdict}
+
+
+def _line_json(line: Line) -> dict[str, Any]:
+    values = {"id": line.id, "section": section_of(line.id).name, **asdict(line)}
+    judgement, short = values.pop("judgement"), values.pop("short")
+    told = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
+    return {**values, **told, **({"short": short, "grounds": judgement["grounds"]} if short else {})}
+
+
+def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
+    """E-FLoPS minus T = 0 by metric: the mean over N/d, paired over draws."""
+    told = []
+    for metric, name in METRICS.items():
+        try:
+            runs = evidence.runs("support_recovery", [METHOD, WITHOUT_ENTROPY], metric)
+            found = claimed.better(runs, metric, WITHOUT_ENTROPY, 0.0, name)
+        except UserError:
+            continue
+        low, high = found.interval
+        told.append({"metric": name, "mean": found.mean, "low": low, "high": high, "draws": len(found.values)})
+    return told
+
+
+def _nearest(evidence: Evidence) -> list[dict[str, Any]]:
+    """The weights' rate of each column of the paper's two tables: searched, and nearest the paper's numbers."""
+    told = []
+    for section in (section_of("table1"), section_of("table2")):
+        runs = [evidence.found(name) for name in section.experiments]
+        if all(RATE in each for each in runs):
+            searched, nearest = (each.groupby("method")[RATE].first().astype(float) for each in runs)
+            told += [
+                {"table": section.name, "method": name, "searched": searched[name], "nearest": nearest[name]}
+                for name in nearest.index.intersection(searched.index)
+            ]
+    return told

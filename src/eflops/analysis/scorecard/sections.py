@@ -11,12 +11,10 @@ CLAIMS = "Claims"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the scorecard.
+    """A part of the scorecard: its heading, its lines in a sentence with their number, and how their ids begin.
 
-    name: its heading; what: its lines in a sentence, with their number; prefix: how the ids of its lines begin; lines:
-    module:function that judges; caption: what stands there, in a sentence. experiments: what the function reads, those
-    first whose runs a line is about; metric: what is compared of a run, where that is one number; corner: what its rows
-    are.
+    lines: module:function that judges; caption: what stands there; experiments: what the function reads, those first
+    whose runs a line is about; metric: what is compared of a run, where that is one number; corner: what its rows are.
     """
 
     name: str

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from eflops.analysis.paper import METHOD, Printed
@@ -20,7 +19,6 @@ from eflops.analysis.stats.further import Further, Noise, further, outside, with
 from eflops.analysis.stats.summary import LEVEL
 from eflops.errors import UserError
 
-NUMBERS, DIFFERENCES, SPREADS = "Table 1", "Table 1, differences", "Table 1, spreads"
 METRIC = "support_recovery"
 SEARCHED, NEAREST = "support_recovery", "nearest"
 PAPER_SEEDS = 30
@@ -34,43 +32,43 @@ class Row:
     values: np.ndarray
     lacking: dict[str, str]
 
-    @property
-    def with_nothing(self) -> np.ndarray:
-        """The same where a diverged run has found nothing."""
-        return np.nan_to_num(self.values, nan=0.0)
+    def columns(self, methods: Sequence[str], minus: bool, nothing: float = np.nan) -> np.ndarray:
+        """The values of some methods, or E-FLoPS minus each of them, run by run; `nothing` where a run diverged."""
+        values = np.where(np.isnan(self.values), nothing, self.values)
+        own = values[:, :, [self.methods.index(method) for method in methods]]
+        return values[:, :, [self.methods.index(METHOD)]] - own if minus else own
 
     def diverged(self, *methods: str) -> int:
         """How many runs of these methods diverged."""
-        return int(np.isnan(self.values[:, :, [self.methods.index(method) for method in methods]]).sum())
-
-    def minus(self, others: Sequence[str], values: np.ndarray) -> np.ndarray:
-        """E-FLoPS minus each of the others, run by run."""
-        rest = [self.methods.index(other) for other in others]
-        return values[:, :, [self.methods.index(METHOD)]] - values[:, :, rest]
-
-
-Rows = dict[float, Row]
+        return int(np.isnan(self.columns(methods, minus=False)).sum())
 
 
 def lines(evidence: Evidence) -> Iterator[Line]:
     """One line per number."""
-    searched, nearest = (rows(evidence, name) for name in (SEARCHED, NEAREST))
-    for ratio, printed in evidence.paper.recovery.items():
-        ours, near = (_numbers(each[ratio], printed) for each in (searched, nearest))
-        for method, number in printed.items():
-            place = (f"table1/{ratio:.2f}/{method}", NUMBERS, f"{ratio:.2f}", method, "")
-            yield _line(place, number, ours[method], near[method])
+    return _lines(evidence, "table1", minus=False)
 
 
 def differences(evidence: Evidence) -> Iterator[Line]:
     """One line per row and other method: E-FLoPS minus that method, within a draw."""
+    return _lines(evidence, "table1-difference", minus=True)
+
+
+def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
     searched, nearest = (rows(evidence, name) for name in (SEARCHED, NEAREST))
-    for ratio, printed in evidence.paper.recovery.items():
-        told = {other: difference(printed[METHOD], printed[other]) for other in printed if other != METHOD}
-        ours, near = (_differences(each[ratio], told) for each in (searched, nearest))
-        for other, number in told.items():
-            place = (f"table1-difference/{ratio:.2f}/{other}", DIFFERENCES, f"{ratio:.2f}", f"{METHOD} - {other}", "")
-            yield _line(place, number, ours[other], near[other])
+    for ratio, row in evidence.paper.recovery.items():
+        others = {name: difference(row[METHOD], number) for name, number in row.items() if name != METHOD}
+        printed = others if minus else row
+        own, near = (_judged(each[ratio], printed, minus) for each in (searched, nearest))
+        for method, paper in printed.items():
+            column = f"{METHOD} - {method}" if minus else method
+            place = (f"{prefix}/{ratio:.2f}/{method}", f"{ratio:.2f}", column, "")
+            found, at_nearest = own[method], near[method]
+            if isinstance(found, str):
+                yield Line(*place, unjudged(found), paper)
+                continue
+            judgement = settled(found, None if isinstance(at_nearest, str) else at_nearest)
+            mean = found.value.mean
+            yield Line(*place, judgement, paper, None if mean is None else mean - paper.value)
 
 
 def difference(one: Printed, other: Printed) -> Printed:
@@ -83,11 +81,11 @@ def spreads(evidence: Evidence) -> Iterator[Line]:
     searched = rows(evidence, SEARCHED)
     for method in evidence.paper.recovery_methods:
         printed = [row[method].sd or 0.0 for row in evidence.paper.recovery.values()]
-        place = (f"table1-spread/{method}", SPREADS, "spread", method, "")
         paper = Printed(round(float(np.sqrt(np.mean(np.square(printed)))), 12))
         lacking = [row.lacking[method] for row in searched.values() if method in row.lacking]
         judgement = unjudged(lacking[0]) if lacking else _spread(searched, method, printed)
         found = judgement.values[0].mean if judgement.values else None
+        place = (f"table1-spread/{method}", "spread", method, "")
         yield Line(*place, judgement, paper, None if found is None else found - paper.value)
 
 
@@ -105,7 +103,7 @@ def by_chance(evidence: Evidence) -> str:
     )
 
 
-def rows(evidence: Evidence, experiment: str) -> Rows:
+def rows(evidence: Evidence, experiment: str) -> dict[float, Row]:
     """The runs of each row; a method that cannot be judged has none, and a reason in their place."""
     present, lacking = [], {}
     for method in evidence.paper.recovery_methods:
@@ -117,45 +115,37 @@ def rows(evidence: Evidence, experiment: str) -> Rows:
             present.append(method)
     runs = evidence.runs(experiment, present, METRIC) if present else evidence.found(experiment)
     groups = dict(iter(runs.groupby(["ratio", "method"])))
-    return {
-        ratio: _row({name: groups[ratio, name] for name in present if (ratio, name) in groups}, ratio, lacking, present)
-        for ratio in evidence.paper.recovery
-    }
+    found = {}
+    for ratio in evidence.paper.recovery:
+        there = [name for name in present if (ratio, name) in groups]
+        arrays = [by_unit(groups[ratio, name], METRIC) for name in there]
+        without = {name: f"There are no runs of it at N/d {ratio:.2f}." for name in present if name not in there}
+        values = np.stack(arrays, axis=2) if arrays else np.zeros((0, 0, 0))
+        found[ratio] = Row(tuple(there), values, lacking | without)
+    return found
 
 
-def _row(groups: dict[str, pd.DataFrame], ratio: float, lacking: dict[str, str], present: Sequence[str]) -> Row:
-    without = {name: f"There are no runs of it at N/d {ratio:.2f}." for name in present if name not in groups}
-    arrays = [by_unit(group, METRIC) for group in groups.values()]
-    values = np.stack(arrays, axis=2) if arrays else np.zeros((0, 0, 0))
-    return Row(tuple(groups), values, lacking | without)
+def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Ours | str]:
+    """Each method's number, or E-FLoPS minus it; a sentence where it cannot be judged."""
+    if minus and METHOD in row.lacking:
+        return dict.fromkeys(printed, row.lacking[METHOD])
+    names = [name for name in printed if name in row.methods]
+    noise = {name: Noise((printed[name].sd or 0.0) ** 2 / PAPER_SEEDS, PAPER_SEEDS - 1) for name in names}
+    left_out, with_nothing = (_intervals(row.columns(names, minus, nothing), noise) for nothing in (np.nan, 0.0))
+    found: dict[str, Ours | str] = dict(row.lacking)
+    for name in names:
+        own, paper, lost = left_out.get(name), printed[name].value, row.diverged(name, *[METHOD] * minus)
+        if own is None:
+            none = Value(name, None, None, None, with_nothing[name].units, "draws", lost)
+            found[name] = ours(paper, none, RECOVERY_LONGEST, "")
+            continue
+        words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom)"
+        value, as_nothing = (Value.of(name, each, "draws", lost) for each in (own, with_nothing[name]))
+        found[name] = ours(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
+    return found
 
 
-def _numbers(row: Row, printed: dict[str, Printed]) -> dict[str, Ours | str]:
-    """Each method's number; a sentence where it cannot be judged."""
-    noise = {method: _noise(printed[method]) for method in row.methods}
-    left_out, with_nothing = (_columns(values, noise) for values in (row.values, row.with_nothing))
-    judged = {
-        name: _ours(printed[name].value, name, left_out.get(name), with_nothing[name], row.diverged(name))
-        for name in row.methods
-    }
-    return {**row.lacking, **judged}
-
-
-def _differences(row: Row, told: dict[str, Printed]) -> dict[str, Ours | str]:
-    """Each difference; a sentence where it cannot be judged."""
-    if METHOD in row.lacking:
-        return dict.fromkeys(told, row.lacking[METHOD])
-    others = [other for other in told if other in row.methods]
-    noise = {other: _noise(told[other]) for other in others}
-    left_out, with_nothing = (_columns(row.minus(others, each), noise) for each in (row.values, row.with_nothing))
-    judged = {
-        name: _ours(told[name].value, name, left_out.get(name), with_nothing[name], row.diverged(METHOD, name))
-        for name in others
-    }
-    return {**row.lacking, **judged}
-
-
-def _columns(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Further]:
+def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Further]:
     """The intervals of the columns, by name, without those in which fewer than two draws have a run that finished."""
     finished = np.isfinite(values).any(axis=1).sum(axis=0) > 1
     kept = [name for name, there in zip(noise, finished, strict=True) if there]
@@ -164,33 +154,9 @@ def _columns(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Further]:
     return dict(zip(kept, further(values[:, :, finished], [noise[name] for name in kept]), strict=True))
 
 
-def _noise(printed: Printed) -> Noise:
-    return Noise((printed.sd or 0.0) ** 2 / PAPER_SEEDS, PAPER_SEEDS - 1)
-
-
-def _ours(paper: float, name: str, found: Further | None, as_nothing: Further, lost: int) -> Ours:
-    with_nothing = _value(name, as_nothing, lost)
-    if found is None:
-        return ours(paper, Value(name, None, None, None, as_nothing.units, "draws", lost), RECOVERY_LONGEST, "")
-    words = f" (t {found.t(paper):.2f}, {found.df:.0f} degrees of freedom)"
-    return ours(paper, _value(name, found, lost), RECOVERY_LONGEST, words, with_nothing)
-
-
-def _value(name: str, found: Further, lost: int) -> Value:
-    return Value(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, "draws", lost)
-
-
-def _line(place: tuple[str, str, str, str, str], paper: Printed, searched: Ours | str, nearest: Ours | str) -> Line:
-    if isinstance(searched, str):
-        return Line(*place, unjudged(searched), paper)
-    judgement = settled(searched, None if isinstance(nearest, str) else nearest)
-    mean = searched.value.mean
-    return Line(*place, judgement, paper, None if mean is None else mean - paper.value)
-
-
-def _spread(searched: Rows, method: str, printed: Sequence[float]) -> Judgement:
+def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -> Judgement:
     """The F-test of our seeds' variance within draws against the paper's, each pooled over N/d."""
-    found = [within(row.values[:, :, row.methods.index(method)]) for row in searched.values()]
+    found = [within(row.columns([method], minus=False)[:, :, 0]) for row in searched.values()]
     own = [(variance, df) for variance, df in found if df]
     draws = len(next(iter(searched.values())).values)
     mine, df = _pooled(own)

@@ -1,25 +1,36 @@
 """Table 2 of the paper: the share of runs in which a method selects a gene, number by number and list by list.
 
-A share is held against the interval for as many runs as the paper's at one further split (`stats.shares`). A list is
+A share is held against the interval for as many runs as the paper's at one further split (`stats.further`). A list is
 asked one question: if it were one more of our splits, would it stand out? It does where its mean likeness (Jaccard's
 index) to our splits' lists is among the lowest twentieth of each list's likeness to the others; where there are fewer
 than 19 splits, where it is the lowest.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.genes import Selected, printed_name, selected, split_lists, whole_list
 from eflops.analysis.scorecard.line import Line, Ours, ours, settled
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
 from eflops.analysis.stats.further import further_share
+from eflops.analysis.stats.genes import selected_of
+from eflops.data.golub import genes
 from eflops.errors import UserError
 
-NUMBERS, LISTS = "Table 2", "Table 2, lists"
 SEARCHED, NEAREST = "golub_splits", "golub_nearest"
+LISTED = 7
+# Fewer splits do not show how far shares and lists vary from one to the next.
+FEWEST = 5
+# The paper lists probes under the names of their genes: interleukin 8 stands twice in one of its columns.
+PLACES = ("", " (second probe)", " (third probe)")
+
+# Gene -> 0 or 1 for each run, [splits, seeds]; the most selected first.
+Selected = dict[str, np.ndarray]
 
 
 def lines(evidence: Evidence) -> Iterator[Line]:
@@ -27,7 +38,7 @@ def lines(evidence: Evidence) -> Iterator[Line]:
     for method, column in evidence.paper.genes.items():
         searched, nearest = (_selected(evidence, name, method) for name in (SEARCHED, NEAREST))
         for place, (gene, printed) in enumerate(column.items(), 1):
-            where = (f"table2/{method}/{gene}", NUMBERS, str(place), method, gene)
+            where = (f"table2/{method}/{gene}", str(place), method, gene)
             if isinstance(searched, str):
                 yield Line(*where, unjudged(searched), printed)
                 continue
@@ -38,16 +49,84 @@ def lines(evidence: Evidence) -> Iterator[Line]:
 
 def lists(evidence: Evidence) -> Iterator[Line]:
     """One line per method: whether the paper's list would stand out among our splits'."""
-    for method, column in evidence.paper.genes.items():
-        where = (f"table2-list/{method}", LISTS, "list", method, "")
-        theirs = [printed_name(gene, evidence.paper.gene_aliases) for gene in column]
+    for method in evidence.paper.genes:
+        where = (f"table2-list/{method}", "list", method, "")
         searched, nearest = (_selected(evidence, name, method) for name in (SEARCHED, NEAREST))
         if isinstance(searched, str):
             yield Line(*where, unjudged(searched))
             continue
-        first, alike = _listed(searched, theirs)
-        second = None if isinstance(nearest, str) else _listed(nearest, theirs)[0]
+        first, alike = _listed(evidence, method, searched)
+        second = None if isinstance(nearest, str) else _listed(evidence, method, nearest)[0]
         yield Line(*where, settled(first, second), Printed(alike), (first.value.mean or 0.0) - alike)
+
+
+def facts(evidence: Evidence) -> list[dict[str, Any]]:
+    """By method and settings, how many genes two of our splits' lists share, and each of them with the paper's.
+
+    shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
+    """
+    told = []
+    for method, column in evidence.paper.genes.items():
+        for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
+            found = _selected(evidence, experiment, method)
+            if isinstance(found, str):
+                continue
+            named, own = _names_of(evidence, method), split_lists(found)
+            first = whole_list(found)
+            told.append(
+                {
+                    "method": method,
+                    "settings": settings,
+                    "genes": len(named),
+                    "among_ours": float(np.mean([len({*one} & {*other}) for one, other in combinations(own, 2)])),
+                    "with_paper": float(np.mean([len({*one} & {*named.values()}) for one in own])),
+                    "shared": sum(name in first for name in named.values()),
+                    "missing": [
+                        {"gene": gene, "ours": _mean(found, name), "paper": column[gene].value}
+                        for gene, name in named.items()
+                        if name not in first
+                    ],
+                }
+            )
+    return told
+
+
+def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
+    """What the runs of a method selected: every probe that any run did. A diverged run has selected nothing."""
+    runs = evidence.runs(experiment, [method], "accuracy", draws=FEWEST)
+    kept, names = evidence.supports(experiment), genes()
+    chosen = selected_of(kept[kept["record"].isin(runs["record"])], len(names)).sort_values(["draw", "seed"])
+    shape = chosen["draw"].nunique(), chosen["seed"].nunique()
+    table = np.zeros((len(names), len(chosen)))
+    for run, features in enumerate(chosen["selected"]):
+        table[features, run] = 1.0
+    counts = table.sum(axis=1)
+    ranked = [int(feature) for feature in np.argsort(-counts, kind="stable") if counts[feature]]
+    return {name: table[feature].reshape(shape) for name, feature in zip(_names(ranked, names), ranked, strict=True)}
+
+
+def printed_name(gene: str, aliases: Mapping[str, str]) -> str:
+    """Our name of a gene as the paper prints it."""
+    place = next((place for place in PLACES[1:] if gene.endswith(place)), "")
+    bare = gene.removesuffix(place)
+    return aliases.get(bare, bare) + place
+
+
+def most_selected(shares: Mapping[str, float]) -> list[str]:
+    """The genes with the largest shares, seven at most, none that was never selected."""
+    present = [gene for gene, share in shares.items() if share > 0]
+    return sorted(present, key=lambda gene: -shares[gene])[:LISTED]
+
+
+def split_lists(found: Selected) -> list[list[str]]:
+    """The list of each split."""
+    splits = len(next(iter(found.values()))) if found else 0
+    return [most_selected({gene: float(runs[split].mean()) for gene, runs in found.items()}) for split in range(splits)]
+
+
+def whole_list(found: Selected) -> list[str]:
+    """The list over all splits."""
+    return most_selected({gene: _mean(found, gene) for gene in found})
 
 
 def likeness(lists: Sequence[Sequence[str]]) -> np.ndarray:
@@ -65,6 +144,27 @@ def _selected(evidence: Evidence, experiment: str, method: str) -> Selected | st
         return str(lack)
 
 
+def _names_of(evidence: Evidence, method: str) -> dict[str, str]:
+    """The genes of the paper's column, and our names of them."""
+    return {gene: printed_name(gene, evidence.paper.gene_aliases) for gene in evidence.paper.genes[method]}
+
+
+def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
+    """A probe by its gene's name; a gene's second probe by its place among them."""
+    seen: dict[str, int] = {}
+    told = []
+    for feature in ranked:
+        gene = str(names["label"][feature])
+        place = seen.get(gene, 0)
+        seen[gene] = place + 1
+        told.append(gene + (PLACES[place] if place < len(PLACES) else f" (probe {place + 1})"))
+    return told
+
+
+def _mean(found: Selected, gene: str) -> float:
+    return float(found[gene].mean()) if gene in found else 0.0
+
+
 def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> Ours:
     runs = evidence.paper.sizes["golub"].runs or 1
     like = next(iter(found.values()), np.zeros((2, 1)))
@@ -76,21 +176,26 @@ def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> 
     return ours(whole, value, SHARE_LONGEST, f" for {runs} runs at one further split")
 
 
-def _listed(found: Selected, theirs: Sequence[str]) -> tuple[Ours, float]:
+def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Ours, float]:
     """The judgement of a list, and its likeness to ours."""
-    own = split_lists(found)
-    alike = likeness([theirs, *own])
+    named, own, column = _names_of(evidence, method), split_lists(found), evidence.paper.genes[method]
+    alike = likeness([list(named.values()), *own])
     paper, others = float(alike[0]), alike[1:]
-    place = 1 + int((others < paper).sum())
-    rank = 1 + int((others <= paper).sum())
+    place, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
     stands_out = rank / len(alike) <= max(ALPHA, 1 / len(alike))
-    shared = [gene for gene in whole_list(found) if gene in theirs]
-    value = Value(
-        "likeness of a split's list", float(others.mean()), float(others.min()), float(others.max()), len(own), "splits"
-    )
+    first = whole_list(found)
+    shared = [gene for gene in first if gene in named.values()]
+    missing = [
+        f"{gene} ({_mean(found, name):.2f} of our runs, {column[gene].value:.2f} of the paper's)"
+        for gene, name in named.items()
+        if name not in first
+    ]
+    ends = float(others.mean()), float(others.min()), float(others.max())
     told = (
         f"As one more of our {len(own)} splits the paper's list has place {place} of {len(alike)} from the least alike "
         f"(mean Jaccard index with the others {paper:.2f}): it {'stands' if stands_out else 'does not stand'} out. "
-        f"Of its {len(theirs)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
+        f"Of its {len(named)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
+        f"{'. Not among them: ' if missing else ''}{'; '.join(missing)}"
     )
+    value = Value("likeness of a split's list", *ends, len(own), "splits")
     return Ours(value, Verdict.DIFFERS if stands_out else Verdict.AGREES, told), paper

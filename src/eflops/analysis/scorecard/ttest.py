@@ -19,14 +19,13 @@ from eflops.analysis.stats.further import Noise, further, within
 from eflops.analysis.stats.paired import paired_tests
 from eflops.errors import UserError
 
-SECTION = "Paired t-test"
 RUNS, SEARCHED, NEAREST = "golub_runs", "golub_splits", "golub_nearest"
 BASELINE = HARD_THRESHOLDING[0]
 
 
 def lines(evidence: Evidence) -> Iterator[Line]:
     """One line: t, with its p in words."""
-    paper, place = evidence.paper.t, ("golub-test/t", SECTION, "t", PAIR, "")
+    paper, place = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
     try:
         t, told = _tested(evidence)
         searched = _held(evidence, SEARCHED, paper, f"{told} ")
@@ -69,7 +68,7 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Our
     scaled = (ours - theirs) * math.sqrt(seeds / spread)
     noise = Noise((t_sd(paper.value, seeds) or 1.0) ** 2, min(df, seeds - 1))
     (found,) = further(scaled[:, :, np.newaxis], [noise])
-    value = Value("t at a split", found.mean, found.mean - found.half, found.mean + found.half, found.units, "splits")
+    value = Value.of("t at a split", found, "splits")
     verdict = judge_number(paper.value, value, math.inf)
     if verdict == Verdict.AGREES and (value.low or 0.0) <= 0:
         verdict = Verdict.CANNOT

@@ -8,9 +8,10 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.scorecard.evidence import Missing
+from eflops.analysis.stats.further import Further
 from eflops.analysis.stats.paired import holm
-from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import LEVEL
+from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 
 
 class Verdict(StrEnum):
@@ -21,17 +22,6 @@ class Verdict(StrEnum):
     DIFFERS = "differs"
     CANNOT = "cannot tell"
     UNJUDGED = "not judged"
-
-
-class Cause(StrEnum):
-    """What a verdict on a claim rests on."""
-
-    HOLDS = "every comparison holds"
-    AGAINST = "a comparison is clearly against it"
-    WIDE = "the interval holds both answers"
-    TURNS = "leaving one unit out turns the verdict"
-    DIVERGED = "runs of E-FLoPS diverged"
-    UNLEARNT = "a method has learnt nothing"
 
 
 # An interval longer than this says too little: twice .15 for support recovery, half of its range for a share of runs.
@@ -77,19 +67,24 @@ class Value:
     unit: str
     diverged: int = 0
 
+    @classmethod
+    def of(cls, name: str, found: Further, unit: str, diverged: int = 0) -> "Value":
+        """The number that one further unit is held against."""
+        return cls(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, unit, diverged)
+
 
 @dataclass(frozen=True)
 class Ground:
     """Why a claim got its verdict, for the summary.
 
-    figure: the least clear of `of` comparisons in words, with its interval; failing: how many of them do not hold;
-    because: what we think is the reason where it fails, in words that follow "because"; against: the algorithm that the
-    baseline's name is taken for.
+    figure: the least clear of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
+    do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
+    algorithm that the baseline's name is taken for.
     """
 
     verdict: Verdict
-    cause: Cause
     figure: str
+    size: str
     failing: int
     of: int
     because: str = ""
@@ -113,6 +108,7 @@ class Comparison:
     values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
     than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
     told: the comparison in a sentence, with braces for its figure; because: what we think is the reason where it fails.
+    share: whether the values are shares, whose mean lies between 0 and 1.
     """
 
     name: str
@@ -123,6 +119,14 @@ class Comparison:
     overlap: float = 0.0
     told: str = ""
     because: str = ""
+    share: bool = False
+
+    def __post_init__(self) -> None:
+        """Units without a value are left out; two must remain."""
+        known = self.values.dropna()
+        if len(known) < 2:
+            raise Missing(f"{self.name}: two units with a finished run are needed, and there is {len(known)}.")
+        object.__setattr__(self, "values", known)
 
     @property
     def mean(self) -> float:
@@ -138,7 +142,8 @@ class Comparison:
     def interval(self) -> tuple[float, float]:
         """The mean's 95 % interval."""
         half = t_quantile((1 + LEVEL) / 2, len(self.values) - 1) * self.error
-        return self.mean - half, self.mean + half
+        low, high = self.mean - half, self.mean + half
+        return (max(low, 0.0), min(high, 1.0)) if self.share else (low, high)
 
     @property
     def holds(self) -> bool:

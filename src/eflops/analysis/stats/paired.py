@@ -20,8 +20,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import FEWEST, LEVEL, with_metric
+from eflops.analysis.stats.summary import FEWEST, LEVEL, t_quantile, t_tail, with_metric
 from eflops.errors import UserError
 
 COLUMNS = [

@@ -1,15 +1,20 @@
-"""What the summary says of the scorecard's verdicts: what holds, what does not, what cannot be told, the constraint."""
+"""What the summary says of the scorecard: what holds, what does not, what cannot be told, genes, the constraint."""
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from eflops.analysis.scorecard import words
-from eflops.analysis.scorecard.claims.target_density import MOST, MOST_SHARE
-from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section
-from eflops.analysis.scorecard.verdict import Cause, Verdict
+import pandas as pd
+
+from eflops.analysis.needs import GENE_TRIALS
+from eflops.analysis.paper import METHOD
+from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
+from eflops.analysis.scorecard.line import counted
+from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
+from eflops.analysis.scorecard.verdict import Verdict
+from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.text import judged
 
@@ -20,72 +25,61 @@ Line = Mapping[str, Any]
 Point = tuple[str, str]
 
 ALL_LINES = "scorecard"
-DENSITY = "claim/target-density"
-# Its values are named such as "synthetic, N/d 0.64 (times the target)".
+DENSITY, LISTS = "claim/target-density", "table2-list"
+# The values of the constraint are named such as "synthetic, N/d 0.64 (times the target)".
 NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
-NAMES = "names"
-# Why a claim cannot be told, in the summary's words.
-UNDECIDED = {
-    Cause.WIDE: "the interval holds both answers",
-    NAMES: "it depends on which of two algorithms the paper means by Fed-IHT",
-    Cause.TURNS: "one draw or split decides",
-    Cause.DIVERGED: "runs of E-FLoPS diverged",
-}
 ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
-LIMITS = f"up to {MOST:g} times the target counts as reached, on leukaemia data up to {MOST_SHARE:.0%} of all gates"
-REACHED = {
-    Verdict.AGREES: "The target density is reached",
-    Verdict.DIFFERS: "The target density is not reached everywhere",
-    Verdict.CANNOT: "Whether the target density is reached everywhere cannot be told",
+MET = {
+    Verdict.AGREES: "It is met",
+    Verdict.DIFFERS: "It is not met everywhere",
+    Verdict.CANNOT: "Whether it is met everywhere cannot be told",
 }
 
 
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
-    parts: dict[str, list[str]] = {}
-    for section in SECTIONS:
+    told = []
+    for section in map(section_of, ("table1", "table2", "claim")):
         own = card["sections"][section.name]
-        total, told = sum(own.values()), words.counted(own)
-        # A section of one line, such as the paired t-test, counts nothing.
-        sentence = (
-            f"The{section.what.format('')} {told[2:]}." if total == 1 else f"Of {section.what.format(total)} {told}."
-        )
-        parts.setdefault(section.name.partition(",")[0], []).append(sentence)
-    for sentences in (*parts.values(), [card["chance"]]):
-        yield " ".join(sentences), ALL_LINES
+        told.append(f"of {section.what.format(sum(own.values()))} {counted(own)}")
+    yield f"O{'; '.join(told)[1:]}.", ALL_LINES
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
     """The claims that agree, each with its least clear figure."""
     for line in _claims(card, Verdict.AGREES):
-        yield f"{line['short']}. {_decided(line, 'Least clear of {of} comparisons: ')}", _place(line)
+        ground = _ground(line)
+        among = f"; least clear of {ground['of']} comparisons" if ground["of"] > 1 else ""
+        yield f"{line['short']}{among}: {ground['figure']}.", _place(line)
 
 
 def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
-    """The claims that differ with our reason; of each kind of number, those that differ and the furthest."""
+    """The claims that differ with our reason; of each kind of number, how many differ and the furthest."""
     for line in _claims(card, Verdict.DIFFERS):
-        yield f"{line['short']}? {_decided(line, 'No: ', always=True)}", _place(line)
+        ground = _ground(line)
+        reason = f"; we think because {ground['because']}" if ground["because"] else ""
+        yield f"{line['short']}: no, {ground['figure']}{reason}.", _place(line)
     for section in SECTIONS:
-        own = [line for line in card["lines"] if line["section"] == section.name != CLAIMS]
+        own = [line for line in card["lines"] if line["section"] == section.name]
         differing = [line for line in own if line["verdict"] == Verdict.DIFFERS]
-        if differing:
-            verb = "differs" if len(differing) == 1 else "differ"
+        if differing and section.prefix not in (LISTS, section_of("claim").prefix):
+            verb = "differs" if len(differing) == 1 else "differ, the furthest"
             furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
-            first = "" if len(differing) == 1 else "Furthest from the paper: "
-            told = f"{section.name}: {len(differing)} of {len(own)} {verb}. {first}{_beside(furthest, section, card)}."
+            told = f"{section.name}: {len(differing)} of {len(own)} {verb}: {_beside(furthest, section, card)}."
             yield told, _place(furthest)
 
 
-def cannot_be_told(cause: str, card: Card, _: Source) -> Iterator[Point]:
-    """The claims that the runs cannot decide, for one cause."""
+def cannot_be_told(card: Card, _: Source) -> Iterator[Point]:
+    """The claims that the runs cannot decide."""
     for line in _claims(card, Verdict.CANNOT):
-        if _cause(line) != cause:
+        grounds, ground = line["grounds"], _ground(line)
+        if len({each["verdict"] for each in grounds}) > 1:
+            told = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
+            yield f"{line['short']}: {'; '.join(told)}; the paper's name may mean either.", _place(line)
             continue
-        if cause != NAMES:
-            yield f"{line['short']}? {_decided(line, 'Not shown in {failing} of {of} comparisons: ')}", _place(line)
-            continue
-        told = [f"Against {each['against']} {ANSWERS[each['verdict']]}: {each['figure']}." for each in line["grounds"]]
-        yield f"{line['short']}? {' '.join(told)}", _place(line)
+        several = ground["failing"] and ground["of"] > 1
+        among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if several else "open"
+        yield f"{line['short']}: {among}; {ground['figure']}.", _place(line)
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
@@ -96,23 +90,73 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
         yield f"{reasons.total()} of {len(card['lines'])} numbers and claims; the reason of most: {reason}", ALL_LINES
 
 
-def constraint(card: Card, _: Source) -> Iterator[Point]:
-    """Whether the target density is reached, and the highest and lowest value on each kind of data."""
+def genes(card: Card, source: Source) -> Iterator[Point]:
+    """Whether the lists of Table 2 stand out, and which genes of E-FLoPS's are not among ours, nor any trial's."""
+    facts = {(each["method"], each["settings"]): each for each in card["facts"]["lists"]}
     for line in card["lines"]:
-        if line["id"] == DENSITY and line["verdict"] in REACHED:
-            for told in (f"{REACHED[Verdict(line['verdict'])]}; {LIMITS}.{_likely(line)}", *_open_gates(line["ours"])):
+        if line["section"] != section_of(LISTS).name or (line["column"], "searched") not in facts:
+            continue
+        fact = facts[line["column"], "searched"]
+        label = card["labels"].get(line["column"], line["column"])
+        if line["verdict"] == Verdict.DIFFERS:
+            told = (
+                f"The paper's list of {label} stands out: two of our splits' lists share {fact['among_ours']:.1f} of "
+                f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them."
+            )
+            yield told, _place(line)
+        if line["column"] == METHOD:
+            for told in _missing(fact, facts.get((METHOD, "nearest")), label):
                 yield told, _place(line)
+    if source.was_searched(GENE_TRIALS) and (METHOD, "searched") in facts:
+        yield from _gene_trials(source.trials(GENE_TRIALS), facts[METHOD, "searched"])
 
 
-def _open_gates(values: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
-    for value in values:
-        kind, place, unit = NAMED.fullmatch(value["name"]).groups("")  # type: ignore[union-attr]
-        kinds.setdefault((kind, unit), {})[place] = value
-    for (kind, unit), places in kinds.items():
-        ends = dict.fromkeys(found(places, key=lambda place: places[place]["mean"]) for found in (max, min))
-        told = [f"{_interval(places[place], '{:.3g}'.format)}{f' at {place}' if place else ''}" for place in ends]
-        yield f"Open gates after training on {kind} data, {unit}: {' and '.join(told)}."
+def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, label: str) -> Iterator[str]:
+    shares = "({:.2f} of our runs, {:.2f} of the paper's)"
+    lacking = []
+    for each in searched["missing"]:
+        lacking.append(f"{each['gene']} {shares.format(each['ours'], each['paper'])}")
+        shares = "({:.2f}, {:.2f})"
+    told = f"Of the paper's {searched['genes']} genes of {label} {searched['shared']} are among our {searched['genes']}"
+    yield f"{told}{'; missing: ' if lacking else ''}{'; '.join(lacking)}."
+    if nearest is not None:
+        names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
+        which = "the same are missing" if names == same else f"missing: {'; '.join(names) or 'none'}"
+        yield f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}."
+
+
+def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Point]:
+    """The most that any setting of the search comes to."""
+    own = trials[trials["method"] == METHOD]
+    if LISTED not in own or own[LISTED].isna().all():
+        return
+    tops = {each["gene"]: (own[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
+    never = [f"{gene} in more than {top:.2f} of its runs" for gene, (top, paper) in tops.items() if top < paper]
+    none = f"none of the search's {len(own)} settings selects {' or '.join(never)}; " if never else ""
+    most = int(own[LISTED].max())
+    told = f"{none}{int((own[LISTED] == most).sum())} of {len(own)} have {most} of the {fact['genes']}, none has more."
+    yield f"{told[:1].upper()}{told[1:]}", "figures/fig_prior_golub"
+
+
+def constraint(card: Card, source: Source) -> Iterator[Point]:
+    """Whether the target density is reached, the highest and lowest value on each kind of data, and trials that do."""
+    for line in card["lines"]:
+        if line["id"] != DENSITY or line["verdict"] not in MET:
+            continue
+        limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
+        yield f"{MET[Verdict(line['verdict'])]}: {limits}.", _place(line)
+        kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+        for value in line["ours"]:
+            kind, place, unit = NAMED.fullmatch(value["name"]).groups("")  # type: ignore[union-attr]
+            kinds.setdefault((kind, unit), {})[place] = value
+        told = [f"{kind} ({unit}) {_ends(places)}" for (kind, unit), places in kinds.items()]
+        yield f"Open gates after training: {'; '.join(told)}.", _place(line)
+
+
+def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
+    """The highest and the lowest of several values."""
+    ends = dict.fromkeys(found(places, key=lambda place: places[place]["mean"]) for found in (max, min))
+    return " and ".join(f"{_interval(places[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
@@ -124,39 +168,18 @@ def _claims(card: Card, verdict: Verdict) -> list[Line]:
     ]
 
 
-def _decided(line: Line, among: str, always: bool = False) -> str:
-    """What decides a claim, and our reason where it fails; of two algorithms with one verdict, the first's.
-
-    among: what is said in front where there are several comparisons, or always.
-    """
-    if not line["grounds"]:
-        return str(line["reason"])
-    ground = line["grounds"][0]
-    first = among.format(**ground) if ground["of"] > 1 or always else ""
-    told = f"{first}{ground['figure']}"
-    return f"{told[:1].upper()}{told[1:]}.{_likely(line)}"
-
-
-def _likely(line: Line) -> str:
-    because = line["grounds"][0]["because"] if line["grounds"] else ""
-    return f" We think this is because {because}." if because else ""
-
-
-def _cause(line: Line) -> str:
-    """Why a claim cannot be told."""
-    verdicts = {ground["verdict"] for ground in line["grounds"]}
-    if len(verdicts) > 1:
-        return NAMES
-    return str(line["grounds"][0]["cause"]) if line["grounds"] else Cause.WIDE
+def _ground(line: Line) -> Mapping[str, Any]:
+    """What decides a claim; of two algorithms with one verdict, what decides it against the first."""
+    none = {"figure": str(line["reason"]).removesuffix("."), "because": "", "failing": 0, "of": 1}
+    return line["grounds"][0] if line["grounds"] else none
 
 
 def _beside(line: Line, section: Section, card: Card) -> str:
     """A number of ours with its interval, and the paper's."""
     place = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
     name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), place) if part)
-    (value, *_) = line["ours"] or [{"name": line["column"], "mean": None}]
-    what = "" if value["name"] in (*line["column"].split(" - "), line["text"]) else f"{value['name']} "
-    return f"{name}: {what}{_interval(value)} here, {judged(line['paper']['value'])} in the paper"
+    (value, *_) = line["ours"] or [{"mean": None}]
+    return f"{name}, {_interval(value)} here, {judged(line['paper']['value'])} in the paper"
 
 
 def _place(line: Line) -> str:

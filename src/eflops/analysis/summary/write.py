@@ -1,12 +1,11 @@
 """The summary as a file, and where to look in a finished results folder.
 
-Each line of the Markdown ends in a link to its runs. Without the links the text is reStructuredText too, which the
+Each point of the Markdown ends in a link to its runs. Without the links the text is reStructuredText too, which the
 report and the terminal show.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from eflops.analysis.needs import SCORECARD, SUMMARY
@@ -28,22 +27,23 @@ PLACES = {
 }
 # What each subject finds, one point after the other; a subject without a point is left out.
 SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {
-    "The paper": verdicts.counts,
+    "The paper's numbers and claims": verdicts.counts,
     "Holds": verdicts.holds,
     "Does not hold": verdicts.does_not_hold,
-    **{f"Cannot be told: {words}": partial(verdicts.cannot_be_told, why) for why, words in verdicts.UNDECIDED.items()},
+    "Cannot be told": verdicts.cannot_be_told,
     "Not judged": verdicts.not_judged,
+    "Selected genes, Table 2": verdicts.genes,
     "Entropy": effects.entropy,
-    "The constraint": verdicts.constraint,
+    "The constraint on open gates": verdicts.constraint,
     "The paper's settings": effects.settings,
     "Sparse messages throughout": effects.sparse_messages,
     "Data that chose nothing": effects.beyond,
 }
 
 
-def write(results: Path, sources: frozenset[str], path: Path) -> None:
+def write(results: Path, sources: frozenset[str], trials: Iterable[str], path: Path) -> None:
     """Write the summary of a results folder, and beside it the same without links."""
-    found = text(Source(results, files=sources))
+    found = text(Source(results, files=sources, resources=tuple(trials)))
     write_text(path, found)
     write_text(path.with_suffix(".rst"), plain(found))
 
@@ -54,14 +54,16 @@ def plain(summary: str) -> str:
 
 
 def text(source: Source) -> str:
-    """The title, and one line per point with a link to its runs; the first of a subject names it."""
+    """The title, and below each subject its points, every one with a link to its runs.
+
+    The blank lines around nested lists are what reStructuredText needs.
+    """
     card: Card = read_json(source.path(SCORECARD))
-    lines = []
+    lines = [TITLE, ""]
     for subject, points in SUBJECTS.items():
-        for number, (point, place) in enumerate(points(card, source)):
-            first = "" if number else f"**{subject}.** "
-            lines.append(f"- {first}{point} [runs]({EXPLORER}#{place})")
-    return "\n".join([TITLE, "", *lines, ""])
+        told = [f"  - {point} [runs]({EXPLORER}#{place})" for point, place in points(card, source)]
+        lines += [f"- **{subject}**", "", *told, ""] if told else []
+    return "\n".join(lines)
 
 
 def with_places(results: Path) -> str:
