@@ -56,6 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         print(f"eflops: {error.format_message()}", file=sys.stderr)
         return 2
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        print(f"eflops: a file of the results is damaged ({error}); eflops audit says which.", file=sys.stderr)
+        return 2
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             return 0
@@ -146,7 +149,7 @@ def scorecard(results: Results = RESULTS) -> None:
     path = results / "scorecard.md"
     if not path.exists():
         raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
-    print(path.read_text(encoding="utf-8"))
+    print(path.read_bytes().decode(errors="replace"))
 
 
 @app.command(rich_help_panel=TRACING)

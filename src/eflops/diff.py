@@ -13,14 +13,13 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.needs import SCORECARD
 from eflops.analysis.text import number
 from eflops.errors import UserError
-from eflops.explain.address import key_columns
+from eflops.explain.address import key_columns, read_table, scorecard_lines
 from eflops.explain.explanation import equal
 from eflops.explain.text import INDENT, plain
-from eflops.files import read_json, write_bytes
-from eflops.results.paths import STUDY
+from eflops.files import write_bytes
+from eflops.results.paths import SCORECARD, STUDY
 
 PUBLISHED = "results/published"
 # The level of the conclusions of paired tests.
@@ -103,7 +102,7 @@ def diff(before: Path, after: Path) -> Difference:
     conclusions: list[Change] = []
     compared = 0
     for name in sorted(old_names & new_names):
-        old, new = _aligned(_read(before / name), _read(after / name))
+        old, new = _aligned(read_table(before / name), read_table(after / name))
         presence += _came_and_went(set(old.index), set(new.index), f"{name}: ")
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
@@ -142,13 +141,6 @@ def summary(difference: Difference) -> str:
 def _csv_files(folder: Path) -> set[str]:
     found = (path for kind in ("tables", "figures") for path in (folder / kind).glob("*.csv"))
     return {path.relative_to(folder).as_posix() for path in found}
-
-
-def _read(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path)
-    except ValueError:  # no text, no rows or no columns
-        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
 
 
 def _came_and_went(before: set[str], after: set[str], place: str = "") -> Iterator[Change]:
@@ -213,9 +205,7 @@ def _verdicts(before: Path, after: Path) -> Iterator[Change]:
     """Lines of the scorecard whose verdict changed; a folder without a scorecard has none."""
     if not all((folder / SCORECARD).exists() for folder in (before, after)):
         return
-    old, new = (
-        {line["id"]: line["verdict"] for line in read_json(folder / SCORECARD)["lines"]} for folder in (before, after)
-    )
+    old, new = ({name: line["verdict"] for name, line in scorecard_lines(folder).items()} for folder in (before, after))
     for name in [*old, *(name for name in new if name not in old)]:
         if old.get(name) != new.get(name):
             yield Change(name, old.get(name, "not there"), new.get(name, "gone"))

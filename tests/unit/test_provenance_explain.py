@@ -3,11 +3,14 @@
 import json
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from cpu import at_most
 from eflops.cli import main
 from eflops.config.load import check
 from eflops.config.products import products
@@ -21,6 +24,7 @@ from eflops.results.study import read_study
 from eflops.training.record import read
 from small_results import CONFIG
 
+ROOT = Path(__file__).parents[2]
 TABLE = "tables/support_recovery.csv"
 
 
@@ -164,6 +168,15 @@ def test_a_reference_that_no_run_made_leads_to_its_file(
     assert "the same" in told
 
 
+def test_a_cell_of_thousands_of_runs_is_explained_in_a_second() -> None:
+    table = ROOT / "results/published" / TABLE
+    if not table.exists():
+        pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
+    command = [sys.executable, "-m", "eflops", "explain", str(table), "--row", "0.64", "--column", "eflops"]
+    with at_most(1.0):
+        assert b"from the records" in subprocess.run(command, capture_output=True, check=True).stdout
+
+
 def test_a_foreign_file_is_not_taken_for_a_table_of_the_usual_results(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -194,6 +207,32 @@ def test_a_method_that_the_study_does_not_have_is_named(results: Path, capsys: p
     table.write_text(table.read_text().replace(",fedavg,", ",ridge,"))
     assert main(["explain", str(table), "--row", "0.64", "--column", "ridge"]) == 2
     assert "ridge is no method of study.json, which is older than the table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("scorecard.json", ["explain", "scorecard.json", "--line", "table1/0.64/eflops"]),
+        ("scorecard.json", ["diff", ".", "."]),
+        (TABLE, ["diff", ".", "."]),
+        ("study.json", ["explain", TABLE, "--row", "0.64"]),
+        ("summary.md", ["summary", "."]),
+    ],
+)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"", b"[1, 2]"])
+def test_a_damaged_file_is_told_in_a_sentence(
+    file: str,
+    command: list[str],
+    content: bytes,
+    results: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(results)
+    Path(file).write_bytes(content)
+    code = main(command)
+    # A summary may say anything, and a table of one column has no cell that could move.
+    assert code == 2 or (code == 0 and content != b"\xff\xfe\x00" and command[0] in ("summary", "diff"))
 
 
 def test_a_table_of_bytes_is_refused(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,8 +17,8 @@ from eflops.analysis.source import IDENTITY
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
-from eflops.files import sha256
-from eflops.results.paths import STUDY
+from eflops.files import read_json, sha256
+from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.store import packed_in
 
 NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
@@ -181,6 +181,27 @@ def product_of(folder: Path, config: Config, file: Path) -> Product:
         known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
         raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
     return found
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """The plain numbers of a table or figure."""
+    try:
+        return pd.read_csv(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
+    except (OSError, ValueError):  # what is no text, has no rows or no columns
+        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
+
+
+def scorecard_lines(folder: Path) -> dict[str, dict[str, Any]]:
+    """The lines of a results folder's scorecard, by their ids."""
+    path = folder / SCORECARD
+    try:
+        return {line["id"]: line for line in read_json(path)["lines"]}
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no scorecard; make it with: snakemake scorecard") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path}: this is not a scorecard as the workflow writes it; eflops audit says more.") from None
 
 
 def picture_hash(path: Path) -> str | None:

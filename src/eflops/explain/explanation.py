@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from eflops.analysis.needs import SCORECARD
 from eflops.config.products import Product
 from eflops.errors import UserError
-from eflops.explain.address import Address, Cell, locate, product_of
+from eflops.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
 from eflops.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
 from eflops.explain.trace import METHOD_KEYS, trace
 from eflops.files import sha256
+from eflops.results.paths import SCORECARD
 from eflops.results.store import RUNS, Store
 from eflops.results.study import Study, read_study
 from eflops.training.record import Record
@@ -81,7 +81,7 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
     """What is behind a cell of a table or a point of a figure."""
     name = product.csv
-    cell = locate(_table(store.folder / name), address, method_labels(study.config))
+    cell = locate(read_table(store.folder / name), address, method_labels(study.config))
     source = from_records(store, study.config)
     made = remake(product, source, study.config)
     traced = trace(product, made, cell)
@@ -101,15 +101,6 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
     )
 
 
-def _table(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path)
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
-    except (OSError, ValueError):  # what is no text, has no rows or no columns
-        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
-
-
 def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
     """Refuse a cell of a method that neither the study nor the references of the data know."""
     named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
@@ -125,9 +116,12 @@ def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
 def explain_line(store: Store, study: Study, name: str) -> Explanation:
     """What is behind a line of the scorecard."""
     # Judging brings scipy along, which a cell does not need.
-    from eflops.explain.verdicts import judged_line, runs_behind, stored_line
+    from eflops.explain.verdicts import judged_line, runs_behind
 
-    line = stored_line(store.folder, name)
+    lines = scorecard_lines(store.folder)
+    if name not in lines:
+        raise UserError(f"{SCORECARD}: there is no line '{name}'; there are {', '.join(lines)}.")
+    line = lines[name]
     source = from_records(store, study.config)
     verdict, reads = judged_line(source, study.config, name)
     return Explanation(
