@@ -3,14 +3,11 @@
 import json
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from cpu import at_most
 from eflops.cli import main
 from eflops.config.load import check
 from eflops.config.products import products
@@ -166,15 +163,6 @@ def test_a_reference_that_no_run_made_leads_to_its_file(
     told = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "lasso")
     assert "no run: it is read from gathered/support_recovery.references.csv" in told
     assert "the same" in told
-
-
-def test_a_cell_of_thousands_of_runs_is_explained_in_a_second() -> None:
-    table = ROOT / "results/published" / TABLE
-    if not table.exists():
-        pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
-    command = [sys.executable, "-m", "eflops", "explain", str(table), "--row", "0.64", "--column", "eflops"]
-    with at_most(1.0):
-        assert b"from the records" in subprocess.run(command, capture_output=True, check=True).stdout
 
 
 def test_a_foreign_file_is_not_taken_for_a_table_of_the_usual_results(

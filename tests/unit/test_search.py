@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from eflops.analysis.paper import read_paper
-from eflops.analysis.search import choose, choose_nearest, distances, put, rank
+from eflops.analysis.search import choose, choose_nearest, distances, gene_columns, put, rank
 from eflops.config.load import check, read
 from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of
@@ -117,6 +117,17 @@ def test_the_nearest_trial_selects_the_papers_genes(tmp_path: Path) -> None:
     assert far == pytest.approx(np.sqrt(np.mean(shares**2)))
     shares[0] = 1 - shares[0]
     assert near == pytest.approx(np.sqrt(np.mean(shares**2)))
+    columns = gene_columns(found, supports, paper)
+    assert columns["listed"].tolist() == [1, 0]
+    assert columns["share@cystatin C"].tolist() == [1.0, 0.0]
+
+
+def test_open_gates_are_told_by_ratio_in_times_of_the_target() -> None:
+    few, many = (
+        runs({"it": [0.5]}, open_gates=gates).assign(ratio=ratio) for gates, ratio in ((5.0, 1.36), (12.5, 0.24))
+    )
+    trial = rank(pd.concat([few, many]), SEARCH).iloc[0]
+    assert trial[["open_gates@0.24", "open_gates@1.36", "open_gates"]].tolist() == [2.5, 1.0, 1.75]
 
 
 def test_a_choice_is_written_and_read_back_the_same_beside_the_others(tmp_path: Path) -> None:

@@ -16,10 +16,12 @@ from eflops.analysis.source import Source
 from eflops.files import sha256_bytes, write_bytes, write_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
     from matplotlib.figure import Figure as Drawing
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
+else:
+    Axes = Drawing = Line2D = Patch = Any
 
 PAGE: Any = {
     "svg.hashsalt": "eflops",
@@ -43,6 +45,9 @@ STYLES = {
     "centralized": ("#000000", "P"),
 }
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
+# Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.
+METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
+METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
 
 
 def style(method: str) -> tuple[str, str]:
@@ -61,11 +66,11 @@ class Figure:
 
     data: pd.DataFrame
     runs: pd.DataFrame
-    paint: "Callable[[], Drawing]"
+    paint: Callable[[], Drawing]
     metric: str = ""
 
     @cached_property
-    def drawing(self) -> "Drawing":
+    def drawing(self) -> Drawing:
         """The picture, its axes laid out once and placed on a grid: the solver's last digits change from run to run."""
         drawing = self.paint()
         drawing.draw_without_rendering()
@@ -100,17 +105,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on axes."""
+    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on its axes."""
 
     data: pd.DataFrame
     runs: pd.DataFrame
-    draw: "Callable[[Axes], None]"
+    draw: Callable[..., None]
     metric: str = ""
 
     def alone(self, source: Source, columns: int = 3, size: tuple[float, float] = (3.5, 3.0)) -> Figure:
         """The panel as a figure of its own, with the methods below it; no column for them where it names them."""
 
-        def paint() -> "Drawing":
+        def paint() -> Drawing:
             drawing, axes = canvas(size=size)
             self.draw(axes)
             if columns:
@@ -126,7 +131,7 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
     data = pd.concat([part.data.assign(**named[name]) for name, part in panels.items()], ignore_index=True)
     runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(2, 2, size=(7.0, 5.4))
         for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
             part.draw(place)
@@ -139,40 +144,39 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
 def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:
     """An empty figure and its axes."""
-    from matplotlib import rcParams
-    from matplotlib.figure import Figure as Drawing
+    from matplotlib import figure, rcParams
 
     rcParams.update(PAGE)
-    drawing = Drawing(figsize=size, layout="constrained")
+    drawing = figure.Figure(figsize=size, layout="constrained")
     return drawing, drawing.subplots(rows, columns, **options)
 
 
-def sentence(text: str) -> "Drawing":
+def sentence(text: str) -> Drawing:
     """A sentence in place of a whole figure, where there is nothing to draw."""
     drawing, axes = canvas()
     say(axes, text)
     return drawing
 
 
-def say(axes: "Axes", text: str) -> None:
+def say(axes: Axes, text: str) -> None:
     """A sentence in place of a picture, where there is nothing to draw."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, wrap=True)
 
 
-def letter(axes: "Axes", name: str) -> None:
+def letter(axes: Axes, name: str) -> None:
     """The panel's letter, above its upper left corner."""
     axes.set_title(f"({name})", loc="left", fontweight="bold")
 
 
-def name_bars(axes: "Axes", names: Iterable[str]) -> None:
+def name_bars(axes: Axes, names: Iterable[str]) -> None:
     """Names below bars or columns of points, broken after their first word."""
     words = [name.replace(" ", "\n", 1) for name in names]
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", length=0, labelsize=6.5)
 
 
-def log_scale(axes: "Axes", axis: Literal["x", "y"], form: str = "{:g}") -> None:
+def log_scale(axes: Axes, axis: Literal["x", "y"], form: str = "{:g}") -> None:
     """A log scale whose ticks are written as plain numbers, at 1, 2 and 5 times a power of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -183,7 +187,7 @@ def log_scale(axes: "Axes", axis: Literal["x", "y"], form: str = "{:g}") -> None
     shown.set_minor_formatter(NullFormatter())
 
 
-def method_legend(drawing: "Drawing", methods: Iterable[str], source: Source, columns: int) -> None:
+def method_legend(drawing: Drawing, methods: Iterable[str], source: Source, columns: int) -> None:
     """One legend below the whole figure: a line, its colour and its marker stand for a method in every panel."""
     lines = []
     for method in source.order(methods):
@@ -193,15 +197,15 @@ def method_legend(drawing: "Drawing", methods: Iterable[str], source: Source, co
         drawing.legend(handles=lines, loc="outside lower center", ncols=columns)
 
 
-def line_key(label: str, **look: Any) -> "Line2D":
+def line_key(label: str, **look: Any) -> Line2D:
     """What a line or a marker stands for, for a legend."""
-    from matplotlib.lines import Line2D
+    from matplotlib import lines
 
-    return Line2D([], [], label=label, **look)
+    return lines.Line2D([], [], label=label, **look)
 
 
-def patch_key(label: str = "", **look: Any) -> "Patch":
+def patch_key(label: str = "", **look: Any) -> Patch:
     """What a filled area stands for, for a legend."""
-    from matplotlib.patches import Patch
+    from matplotlib import patches
 
-    return Patch(label=label, **look)
+    return patches.Patch(label=label, **look)

@@ -1,15 +1,12 @@
 """Lines with bands of a standard deviation or an interval: over rounds, and over a number with diverged runs."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import style
+from eflops.analysis.figure import Axes, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, unit_values, with_metric
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MARKERS = 5
 # The lowest R2 that is drawn to scale.
@@ -27,7 +24,7 @@ def band(curves: pd.DataFrame, metric: str) -> pd.DataFrame:
     return units.merge(counts, on=by).sort_values(["method", "round"], ignore_index=True)
 
 
-def draw_bands(axes: "Axes", data: pd.DataFrame, source: Source, mark_end: bool = True) -> None:
+def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = True) -> None:
     """A line and a band of one standard deviation per method; a dotted line where the first finetuning phase starts.
 
     A few markers tell the lines apart without colour, each method's at other rounds, so that none hides another.
@@ -47,7 +44,7 @@ def draw_bands(axes: "Axes", data: pd.DataFrame, source: Source, mark_end: bool 
         axes.axvline(training.max(), color="0.4", linestyle=":", linewidth=1)
 
 
-def draw_points(axes: "Axes", data: pd.DataFrame, x: str, source: Source) -> None:
+def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
     """`data` has one row per method and x, with mean, sd, n and diverged, and the band's ends where it is an interval.
 
     A mean far below 0, where a fit is worse than none, is an arrow at the lower edge. Where runs diverged, a cross

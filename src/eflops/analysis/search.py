@@ -16,6 +16,7 @@ import yaml
 from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
+from eflops.analysis.stats.trials import SETTING
 from eflops.data.golub import genes
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
@@ -23,7 +24,6 @@ from eflops.files import read_json, write_bytes, write_json, write_text
 # What a diverged run counts for: as bad as a model that has learned nothing, or worse.
 WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
 LOWER_IS_BETTER = {"cross_entropy"}
-SETTING = "set_"
 KEYS = ["method", "variant"]
 # Of the paper's genes: how many are among as many that a trial selects most, and the share of runs that select each.
 GENES, LISTED, SHARE = "gene_frequency", "listed", "share@"

@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.figure import Figure, Panel, canvas, letter
+from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, Panel, canvas, letter
 from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
-from eflops.analysis.stats.paired import compare, paired_tests
+from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
     CELL,
     METRIC_LABELS,
@@ -19,22 +18,15 @@ from eflops.analysis.stats.summary import (
     seeds_and_draws,
     summarise_all,
     too_few,
-    unit_means,
     unit_of,
     units_named,
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, difference, exact, short, spread
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
-
-# Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
-STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
-NAMES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
+METRICS = list(METRIC_STYLES)
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
-GAIN = ["gain", "gain_low", "gain_high"]
+GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
 # Differences below this are as pale as their noise.
 LEAST_BOUND = 0.05
 
@@ -57,19 +49,10 @@ class Ablation:
         Besides the summary there is the difference from the first value, paired by draw, with its 95 % interval.
         """
         order = {value: place for place, value in enumerate(self.runs[self.column].unique())}
-        data = summarise_all(self.runs, list(STYLES), ["ratio", "method", self.column])
-        gains = [self._gain(metric, value) for metric, value in zip(data["metric"], data[self.column], strict=True)]
-        data = data.assign(**pd.DataFrame(gains, index=data.index, columns=GAIN))
+        data = summarise_all(self.runs, METRICS, ["ratio", "method", self.column])
+        gains = differences_from(next(iter(order)), self.runs, METRICS, [], self.column).rename(columns=GAIN)
+        data = data.merge(gains, on=["metric", self.column], how="left")
         return data.sort_values(self.column, key=lambda values: values.map(order), kind="stable", ignore_index=True)
-
-    def _gain(self, metric: str, value: object) -> tuple[float, float, float]:
-        """The difference from the first value over draws, or over run seeds where there is one draw; NaN of itself."""
-        first = self.runs[self.column].iloc[0]
-        if value == first:
-            return (np.nan, np.nan, np.nan)
-        means = unit_means(self.runs, metric, [self.column]).set_index([self.column, unit_of(self.runs)])[metric]
-        found = compare(means.loc[value], means.loc[first], ranks=False)
-        return found["difference"], found["low"], found["high"]
 
     def name(self, value: object) -> str:
         """What a value is called in print."""
@@ -80,13 +63,13 @@ class Ablation:
         data = self.summary()
         return Panel(data, self.runs, lambda axes: self._draw(axes, data))
 
-    def _draw(self, axes: "Axes", data: pd.DataFrame) -> None:
+    def _draw(self, axes: Axes, data: pd.DataFrame) -> None:
         values = list(data[self.column].unique())
-        for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), STYLES.items(), strict=True):
+        for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), METRIC_STYLES.items(), strict=True):
             cells = data[data["metric"] == metric]
             places = [values.index(value) + shift for value in cells[self.column]]
             look: dict[str, Any] = {"color": colour, "markersize": 4, "capsize": 2, "linewidth": 1}
-            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, label=NAMES[metric], **look)
+            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, label=METRIC_AXES[metric], **look)
         for place, value in enumerate(values):
             cell = data[data[self.column] == value].iloc[0]
             if cell["diverged"]:
@@ -117,7 +100,7 @@ def table(source: Source, **setting: Any) -> Table:
         cells = cells.set_index(ablation.column)
         first, label = best(cells), METRIC_LABELS[str(metric)]
         shown[label] = [bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()]
-        shown[f"{label}, difference"] = [difference(*row[GAIN]) for _, row in cells.iterrows()]
+        shown[f"{label}, difference"] = [difference(*row[list(GAIN.values())]) for _, row in cells.iterrows()]
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
@@ -131,7 +114,7 @@ def figure(source: Source, **setting: Any) -> Figure:
     """Support recovery and test R2 of every value of a setting."""
     panel = Ablation(one_method(source, source.experiment)[0], **setting).panel()
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(size=(3.0, 2.6))
         panel.draw(axes)
         axes.set_ylabel(f"mean ± sd over {units_named(panel.runs)}")
@@ -152,7 +135,7 @@ def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figur
         runs.append(panel.runs.assign(setting=name, value=panel.runs[ablation.column]))
     data = pd.concat(parts, ignore_index=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         rows = -(-(len(panels) + 1) // 3)
         drawing, axes = canvas(rows, 3, size=(7.0, 2.2 * rows), sharey=True, squeeze=False)
         places = list(axes.flat)
@@ -174,19 +157,11 @@ def entropy_grid(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per N/d, metric, gate rate and temperature.
 
     Besides the summary there is `gain`, the mean difference from T = 0 at the same gate rate with its 95 % interval,
-    paired by draw (by run seed where there is one draw): temperatures take the place of methods in a paired comparison.
+    paired by draw (by run seed where there is one draw).
     """
-    by, gains = ["ratio", GATE_RATE], []
-    for metric in STYLES:
-        means = unit_means(runs, metric, [*by, TEMPERATURE])
-        means = means.assign(method=means[TEMPERATURE].map(str))
-        against = partial(paired_tests, others=["0.0"], pair_on=[unit_of(runs)], family="", by=by, ranks=False)
-        warm = [value for value in sorted(runs[TEMPERATURE].unique()) if value > 0]
-        gains += [against(means, metric, str(value)).assign(**{TEMPERATURE: value}) for value in warm]
-    tests = pd.concat(gains).rename(columns={"difference": "gain", "low": "gain_low", "high": "gain_high"})
-    keys = ["metric", *by, TEMPERATURE]
-    cells = summarise_all(runs, list(STYLES), ["ratio", "method", GATE_RATE, TEMPERATURE])
-    return cells.merge(tests[[*keys, *GAIN]], on=keys, how="left")
+    cells = summarise_all(runs, METRICS, ["ratio", "method", GATE_RATE, TEMPERATURE])
+    gains = differences_from(0.0, runs, METRICS, ["ratio", GATE_RATE], TEMPERATURE).rename(columns=GAIN)
+    return cells.merge(gains, on=["metric", "ratio", GATE_RATE, TEMPERATURE], how="left")
 
 
 def is_clear(cell: pd.Series) -> bool:
@@ -231,16 +206,16 @@ def entropy_figure(source: Source) -> Figure:
     runs, cells = _entropy(source)
     ratios = sorted(cells["ratio"].unique())
 
-    def paint() -> "Drawing":
-        size = (0.9 + 2.75 * len(ratios), 0.9 + 2.2 * len(STYLES))
-        drawing, axes = canvas(len(STYLES), len(ratios), size=size, squeeze=False)
-        panels = [(metric, ratio) for metric in STYLES for ratio in ratios]
+    def paint() -> Drawing:
+        size = (0.9 + 2.75 * len(ratios), 0.9 + 2.2 * len(METRICS))
+        drawing, axes = canvas(len(METRICS), len(ratios), size=size, squeeze=False)
+        panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
             own = cells[cells["metric"] == metric]
             # The maps of a metric share one colour scale.
             bound = max(LEAST_BOUND, float(np.nan_to_num(own["gain"].abs().max())))
             draw_map(place, own[own["ratio"] == ratio], bound, ratio == ratios[-1])
-            place.set_title(f"{NAMES[metric]}, $N/d = {ratio:g}$")
+            place.set_title(f"{METRIC_AXES[metric]}, $N/d = {ratio:g}$")
             letter(place, name)
         words = f"mean over {units_named(runs)}; †: 95 % interval of the paired difference without 0"
         drawing.supxlabel(words, fontsize=7)
@@ -249,7 +224,7 @@ def entropy_figure(source: Source) -> Figure:
     return Figure(cells, runs, paint)
 
 
-def draw_map(axes: "Axes", cells: pd.DataFrame, bound: float, scale: bool) -> None:
+def draw_map(axes: Axes, cells: pd.DataFrame, bound: float, scale: bool) -> None:
     """One map; a cell in which runs diverged says how many, and is grey where all did."""
     import seaborn  # takes half a second
 

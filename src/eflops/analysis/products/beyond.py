@@ -4,11 +4,10 @@ The split is the unit: a split's run seeds are averaged first.
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, style
 from eflops.analysis.products.general import comparison_table
 from eflops.analysis.products.genes import stabilities
 from eflops.analysis.source import Source
@@ -16,10 +15,6 @@ from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import best, half_width, summarise_all
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, share, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 # Test samples / training samples: a fifth of every class.
 OVERLAP = 0.25
@@ -124,7 +119,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     # What names a row stands in front, so that `eflops explain` finds it.
     data = pd.DataFrame(rows, columns=["experiment", "method", "metric", "mean", "half_width", "n"])
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         shape = (len(METRICS), len(source.experiments))
         drawing, axes = canvas(*shape, size=(7.2, 4.2), sharey=True, sharex="row", squeeze=False)
         for place, (metric, experiment) in zip(axes.flat, panels, strict=True):
@@ -138,7 +133,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     return Figure(data, _all_runs(source), paint)
 
 
-def _draw(axes: "Axes", units: pd.DataFrame, metric: str, data: pd.DataFrame) -> None:
+def _draw(axes: Axes, units: pd.DataFrame, metric: str, data: pd.DataFrame) -> None:
     for place, row in enumerate(data.itertuples()):
         own = units[units["method"] == row.method]
         values = own[metric].dropna()

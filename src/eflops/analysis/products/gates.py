@@ -1,18 +1,13 @@
 """The constraint at work: open gates, the multiplier, the gates' entropy and the moves of the support, over rounds."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, log_scale, method_legend, say
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, log_scale, method_legend, say
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import units_named
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 OPEN = "open_gates"
 SHOWN = {
@@ -33,7 +28,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     data = pd.concat([_lines(name, rows) for name, rows in curves.items()], ignore_index=True)
     runs = pd.concat([source.runs(name) for name in names], ignore_index=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(len(names), len(SHOWN), size=(7.4, 0.5 + 1.75 * len(names)), squeeze=False)
         for places, (name, words) in zip(axes, names.items(), strict=True):
             own, told = data[data["experiment"] == name], _title(words, curves[name])
@@ -72,7 +67,7 @@ def _title(words: str, curves: pd.DataFrame) -> str:
     return f"{words}: mean ± sd over {units_named(curves)}" if len(curves) else f"{words}: no gated run finished"
 
 
-def _draw(axes: "Axes", data: pd.DataFrame, metric: str, source: Source) -> None:
+def _draw(axes: Axes, data: pd.DataFrame, metric: str, source: Source) -> None:
     measured = data.dropna(subset="mean")
     if measured.empty:
         say(axes, "nothing was measured")

@@ -1,11 +1,10 @@
 """What any experiment has: its metrics by method, N/d and variant as a table and a figure, and paired tests of them."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, method_legend, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
@@ -19,10 +18,6 @@ from eflops.analysis.stats.summary import (
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import difference, exact, probability, short, spread, with_minus
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 LABELS = {"ratio": "N/d", "variant": "variant"}
 NOTE = (
@@ -139,7 +134,7 @@ def figure(source: Source) -> Figure:
     ]
     named = runs.assign(case=["\n".join(name) for name in names])
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         width = max(3.0, 1.0 + 0.22 * len(data) / len(metrics))
         drawing, axes = canvas(1, len(metrics), size=(width * len(metrics), 3.2), squeeze=False)
         for place, metric in zip(axes.flat, metrics, strict=True):
@@ -150,7 +145,7 @@ def figure(source: Source) -> Figure:
     return Figure(data, runs, paint)
 
 
-def _draw(axes: "Axes", runs: pd.DataFrame, metric: str, source: Source) -> None:
+def _draw(axes: Axes, runs: pd.DataFrame, metric: str, source: Source) -> None:
     """Points and means; where runs diverged, the panel's title says how many."""
     import seaborn  # takes half a second
 

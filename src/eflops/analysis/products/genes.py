@@ -4,11 +4,11 @@ Those of the Golub data come as probes, of which a gene may have several; `over`
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, sentence
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, sentence
 from eflops.analysis.paper import METHOD
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import (
@@ -26,10 +26,6 @@ from eflops.analysis.stats.summary import seeds_and_draws, with_metric
 from eflops.analysis.table import Table
 from eflops.analysis.text import share, shortened
 from eflops.data.golub import genes as golub_genes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 PROBES, GENES, BY_SCALING = 7, 15, 5
 LONGEST, LONGEST_TICK = 48, 40
@@ -238,7 +234,7 @@ def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
     leading = _leading(shares[shares["method"].isin(methods[:1])], scalings)
     data = shares[shares["gene"].isin(leading) & shares["method"].isin(methods)].reset_index(drop=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         if data.empty:
             return sentence("no method that ran under every scaling selects a gene")
         size = (2.5 + 1.5 * len(methods), 1.5 + 0.17 * len(leading))
@@ -261,7 +257,7 @@ def _leading(shares: pd.DataFrame, experiments: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(pd.concat(top)))
 
 
-def _draw_map(axes: "Axes", shares: pd.DataFrame, leading: list[str], scalings: Mapping[str, str]) -> None:
+def _draw_map(axes: Axes, shares: pd.DataFrame, leading: list[str], scalings: Mapping[str, str]) -> None:
     import seaborn  # takes half a second
 
     grid = shares.pivot(index="gene", columns="experiment", values="frequency")

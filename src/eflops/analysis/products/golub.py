@@ -4,13 +4,11 @@ With 15 test samples accuracy moves in steps of 1/15: a mean and a band hide tha
 whose area is the number of runs that end there. `over` says what each experiment varies, in the order of the rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, letter, method_legend, style
+from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, letter, method_legend, style
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.products.general import compared, comparison_table
@@ -18,10 +16,6 @@ from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import CELL, best, summarise_all, with_metric
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 METRICS = {"accuracy": "accuracy", "cross_entropy": "cross-entropy", "auc": "AUC"}
 TESTED = ("accuracy", "auc", "cross_entropy")
@@ -85,22 +79,13 @@ def tests(source: Source, over: Mapping[str, str]) -> Table:
     )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Curves and discs: the plotted numbers (discs in phase `final`), their runs, and how both are drawn."""
-
-    data: pd.DataFrame
-    runs: pd.DataFrame
-    draw: "Callable[[Axes, Axes], None]"
-
-
-def over_rounds(source: Source, experiment: str, title: str) -> Pair:
-    """Both parts side by side on one scale."""
+def over_rounds(source: Source, experiment: str, title: str) -> Panel:
+    """Curves, and beside them on one scale discs where runs end, which are the plotted numbers of phase `final`."""
     curves, runs = source.curves(experiment), with_metric(source.runs(experiment), "accuracy")
     lines, discs = band(curves, "accuracy"), distribution(runs)
     lows = [*(lines["mean"] - lines["sd"].fillna(0)).dropna(), *discs["value"], 1.0]
 
-    def draw(curve: "Axes", final: "Axes") -> None:
+    def draw(curve: Axes, final: Axes) -> None:
         draw_bands(curve, lines, source)
         _draw_discs(final, discs, source)
         for axes in (curve, final):
@@ -111,7 +96,7 @@ def over_rounds(source: Source, experiment: str, title: str) -> Pair:
 
     ends = runs.assign(phase=FINAL, value=runs["accuracy"].round(6))
     data = pd.concat([lines, discs], ignore_index=True).reindex(columns=COLUMNS)
-    return Pair(data, pd.concat([curves, ends], ignore_index=True), draw)
+    return Panel(data, pd.concat([curves, ends], ignore_index=True), draw, "accuracy")
 
 
 def distribution(runs: pd.DataFrame) -> pd.DataFrame:
@@ -125,13 +110,13 @@ def fig3_panel(source: Source, panel: str) -> Figure:
     """A panel of Figure 3 on its own: test accuracy over rounds, and where runs end."""
     pair = over_rounds(source, *PANELS[panel])
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, (curve, final) = canvas(1, 2, size=(4.6, 3.0), width_ratios=[2.6, 1])
         pair.draw(curve, final)
         method_legend(drawing, pair.data["method"], source, columns=3)
         return drawing
 
-    return Figure(pair.data, pair.runs, paint, "accuracy")
+    return Figure(pair.data, pair.runs, paint, pair.metric)
 
 
 def fig3(source: Source) -> Figure:
@@ -142,7 +127,7 @@ def fig3(source: Source) -> Figure:
         for part in ("data", "runs")
     )
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(1, 4, size=(7.6, 3.0), width_ratios=[2.6, 1, 2.6, 1])
         for (name, pair), curve, final in zip(pairs.items(), axes[::2], axes[1::2], strict=True):
             pair.draw(curve, final)
@@ -153,7 +138,7 @@ def fig3(source: Source) -> Figure:
     return Figure(data[["panel", *COLUMNS]], runs, paint, "accuracy")
 
 
-def _draw_discs(axes: "Axes", discs: pd.DataFrame, source: Source) -> None:
+def _draw_discs(axes: Axes, discs: pd.DataFrame, source: Source) -> None:
     methods = source.order(discs["method"])
     most = discs["n"].max()
     for place, method in enumerate(methods):

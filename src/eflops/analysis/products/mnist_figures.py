@@ -1,21 +1,28 @@
 """MNIST: accuracy, communication and operations (Figure 2), and accuracy against all bytes for every way to cut."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.figure import Figure, Panel, canvas, four_panels, line_key, name_bars, patch_key, style
+from eflops.analysis.figure import (
+    Axes,
+    Drawing,
+    Figure,
+    Panel,
+    canvas,
+    four_panels,
+    line_key,
+    name_bars,
+    patch_key,
+    style,
+)
 from eflops.analysis.lines import draw_bands
 from eflops.analysis.paper import DENSE
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 # How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
 # No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.
@@ -37,7 +44,7 @@ def accuracy(source: Source) -> Panel:
     data = summarise_units(curves, ["accuracy"], ["method", "phase", "round"]).drop(columns="metric")
     data = data.sort_values(["method", "round"], ignore_index=True)
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         draw_bands(axes, data.rename(columns={"spread": "sd"}), source)
         axes.set(xlabel="round", ylabel="test accuracy", ylim=(0, 1), title="mean ± sd of draws, dotted: finetuning")
 
@@ -52,7 +59,7 @@ def compression(source: Source) -> Panel:
     methods, cells = source.order(data["method"]), data.set_index(["metric", "method"])
     width = 0.8 / len(COMPRESSION)
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         axes.set_yscale("log")
         for part, metric in enumerate(COMPRESSION):
             for place, method in enumerate(methods):
@@ -75,7 +82,7 @@ def sent(source: Source) -> Panel:
     data = summarise_units(runs, list(BYTES), ["method"])
     methods, means = source.order(data["method"]), data.pivot(index="method", columns="metric", values="mean")
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         for place, method in enumerate(methods):
             below = 0.0
             for part, metric in enumerate(BYTES):
@@ -96,7 +103,7 @@ def operations(source: Source) -> Panel:
     draws = unit_means(runs, "macs_removed", ["method"])
     methods = source.order(data["method"])
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         for place, method in enumerate(methods):
             colour, marker = style(method)
             removed = draws.loc[draws["method"] == method, "macs_removed"]
@@ -111,12 +118,12 @@ def operations(source: Source) -> Panel:
     return Panel(data, runs, draw, "macs_removed")
 
 
-def _bar(axes: "Axes", x: float, height: float, bottom: float, width: float, method: str, look: int) -> None:
+def _bar(axes: Axes, x: float, height: float, bottom: float, width: float, method: str, look: int) -> None:
     alpha, hatch = LOOKS[look]
     axes.bar(x, height, width, bottom, color=style(method)[0], alpha=alpha, hatch=hatch, edgecolor="w", linewidth=0.3)
 
 
-def _name_bars(axes: "Axes", source: Source, methods: list[str], parts: Mapping[str, str]) -> None:
+def _name_bars(axes: Axes, source: Source, methods: list[str], parts: Mapping[str, str]) -> None:
     """Name the methods below the bars, and the parts in a legend."""
     name_bars(axes, [source.labels[method] for method in methods])
     if parts:
@@ -156,7 +163,7 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
         """Which of the cases a point is."""
         return variant if variant in markers else LAST if method == DENSE else SEARCHED
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(size=(7.0, 3.6))
         points = data.set_index([*by, "metric"]).unstack("metric")
         methods = source.order(data["method"])

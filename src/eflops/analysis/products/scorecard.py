@@ -1,19 +1,13 @@
 """The scorecard at a glance: each number and claim of the paper as a square, coloured by its verdict."""
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, patch_key
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
 from eflops.files import read_json
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 # The colours of the explorer; they differ in lightness too, and a mark says the same without colour.
 LOOKS = {
@@ -40,7 +34,7 @@ def figure(source: Source) -> Figure:
     card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(1, 4, size=(7.0, 3.2), width_ratios=(4, 3, 4, 1))
         for place, (title, prefixes, label) in zip(axes, TABLES, strict=False):
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
@@ -66,7 +60,7 @@ def figure(source: Source) -> Figure:
     return Figure(data, no_runs(), paint)
 
 
-def _grid(axes: "Axes", part: pd.DataFrame, rows: list[str], columns: list[str]) -> None:
+def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -> None:
     from matplotlib.patches import Rectangle
 
     for row, column, verdict in part[["row", "column", "verdict"]].values:

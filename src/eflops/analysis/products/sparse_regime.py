@@ -1,15 +1,27 @@
 """What sparse messages cost: recovery and R2 over the bytes of training, each regime searched for itself."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, letter, line_key, log_scale, method_legend, say, style
+from eflops.analysis.figure import (
+    METRIC_AXES,
+    Axes,
+    Drawing,
+    Figure,
+    canvas,
+    letter,
+    line_key,
+    log_scale,
+    method_legend,
+    say,
+    style,
+)
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
-from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
     CELL,
     INTERVAL,
@@ -18,21 +30,15 @@ from eflops.analysis.stats.summary import (
     summarise_all,
     too_few,
     with_interval,
-    with_metric,
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import difference, exact, spread
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
 BY = ["ratio", "experiment", "method"]
 COST = ["difference", "low", "high"]
 FILLS = ("full", "left", "none")
-AXIS = {"support_recovery": "support recovery", "r2": "test $R^2$"}
 
 
 def regimes(source: Source, names: Mapping[str, str]) -> pd.DataFrame:
@@ -50,17 +56,8 @@ def cells_of(runs: pd.DataFrame, first: str) -> pd.DataFrame:
     The cost is the difference from the same method in the first regime, paired by draw, with its interval.
     """
     cells = with_interval(summarise_all(runs, [*METRICS, SENT], BY))
-    costs = []
-    for key in cells[[*BY, "metric"]].itertuples(index=False, name=None):
-        ratio, experiment, method, metric = key
-        own = with_metric(runs[(runs["ratio"] == ratio) & (runs["method"] == method)], metric)
-        means = own.groupby(["experiment", "draw"])[metric].mean()
-        if metric != SENT and experiment != first and first in means.index:
-            ours = means.loc[experiment]
-            found = compare(ours, means.loc[first].reindex(ours.index), ranks=False)
-            costs.append((*key, found["difference"], found["low"], found["high"]))
-    columns = [*BY, "metric", *COST]
-    return cells.merge(pd.DataFrame(costs, columns=columns), on=[*BY, "metric"], how="left")
+    costs = differences_from(first, runs, METRICS, ["ratio", "method"], "experiment", "draw")
+    return cells.merge(costs, on=["metric", *BY], how="left")
 
 
 def table(source: Source, names: Mapping[str, str]) -> Table:
@@ -100,12 +97,12 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     cells = cells_of(runs, next(iter(names)))
     ratios = sorted(cells["ratio"].unique())
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(len(METRICS), max(len(ratios), 1), size=(7.0, 5.2), squeeze=False, sharex=True)
         panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
             _draw(place, cells[cells["ratio"] == ratio], metric, names, source)
-            place.set(ylabel=AXIS[metric], title=f"$N/d = {ratio:g}$")
+            place.set(ylabel=METRIC_AXES[metric], title=f"$N/d = {ratio:g}$")
             letter(place, name)
         for place in axes[-1]:
             place.set_xlabel("bytes in training, share of dense messages")
@@ -120,7 +117,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     return Figure(cells, runs, paint)
 
 
-def _draw(axes: "Axes", cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
+def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
     table = cells.set_index(["metric", "method", "experiment"])
     if cells.loc[cells["metric"] == metric, "mean"].isna().all():
         say(axes, "every run diverged")

@@ -1,10 +1,10 @@
 """Random first weights or all 0: what the start decides, with the paper's numbers beside it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, letter, line_key, name_bars, patch_key, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, say, style
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import DENSE, Paper, read_paper
 from eflops.analysis.source import Source
@@ -12,10 +12,6 @@ from eflops.analysis.stats.genes import gene_shares, selected_features
 from eflops.analysis.stats.summary import summarise
 from eflops.data.golub import genes
 from eflops.files import PROJECT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
 
 START = "set_initial"
 STARTS = {"uniform": ("random start (filled)", ""), "zeros": ("from zero (hatched, hollow)", "////")}
@@ -34,7 +30,7 @@ def figure(source: Source, synthetic: str, expression: str) -> Figure:
     parts = [genes_per_run(selected), ranked_shares(selected, paper), seed_spreads(spreads, paper)]
     data = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         drawing, axes = canvas(1, 3, size=(7.4, 2.7))
         draws = (_draw_bars, _draw_ranks, _draw_bars)
         names = ("genes per run (Golub)", f"share of {source.labels.get(DENSE, DENSE)}'s runs", "sd over run seeds")
@@ -103,7 +99,7 @@ def seed_spreads(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     return pd.concat([ours, theirs], ignore_index=True).assign(panel="c")
 
 
-def _draw_bars(axes: "Axes", data: pd.DataFrame, source: Source) -> None:
+def _draw_bars(axes: Axes, data: pd.DataFrame, source: Source) -> None:
     """Bars by method and start; the paper's number is a dash across them."""
     methods = source.order(data["method"])
     if data["value"].isna().all():
@@ -123,7 +119,7 @@ def _draw_bars(axes: "Axes", data: pd.DataFrame, source: Source) -> None:
     name_bars(axes, [source.labels[method] for method in methods])
 
 
-def _draw_ranks(axes: "Axes", data: pd.DataFrame, source: Source) -> None:
+def _draw_ranks(axes: Axes, data: pd.DataFrame, source: Source) -> None:
     """Shares over their rank, one line per start."""
     ours: dict[str, Any] = {"color": style(DENSE)[0], "marker": "o", "markersize": 4, "linewidth": 1.0}
     looks: dict[str, dict[str, Any]] = {

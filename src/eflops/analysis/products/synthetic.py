@@ -1,11 +1,10 @@
 """Synthetic regression: support recovery (Table 1), the same beside the paper's, and test R2 (Figure 1)."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, Panel, four_panels
+from eflops.analysis.figure import Axes, Figure, Panel, four_panels
 from eflops.analysis.lines import band, draw_bands, draw_points, limits
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_paper
@@ -24,9 +23,6 @@ from eflops.analysis.stats.summary import (
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, exact, signed, spread
 from eflops.files import PROJECT
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 RECOVERY, R2 = "support_recovery", "r2"
 CEILING = "best_subset"
@@ -98,7 +94,7 @@ def over_rounds(source: Source) -> Panel:
     curves = curves[curves["ratio"] == nearest]
     data = band(curves, R2)
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         draw_bands(axes, data, source)
         # The first rounds of a method may be far worse than no fit; what counts is above.
         axes.set_ylim(*limits(data))
@@ -113,7 +109,7 @@ def over_ratios(source: Source) -> Panel:
     runs = source.runs("support_recovery")
     data = with_interval(summarise(runs, R2, ["method", "ratio"]))
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         draw_points(axes, data, "ratio", source)
         axes.set(xlabel="$N/d$", ylabel="test $R^2$", title=f"mean, 95 % interval over {units_named(runs)}")
 
@@ -127,7 +123,7 @@ def over_rates(source: Source, experiment: str, rate: str, fixed: str) -> Panel:
     words = f"$N/d = {runs['ratio'].iloc[0]:g}$, ± sd of {units_named(runs)}"
     title = rf"${SYMBOLS[fixed]} = {runs[fixed].iloc[0]:g}$, {words}"
 
-    def draw(axes: "Axes") -> None:
+    def draw(axes: Axes) -> None:
         draw_points(axes, data, rate, source)
         values = data[rate].unique()
         margin = 0.06 * (values.max() - values.min()) or 0.1 * values.max()

@@ -1,11 +1,11 @@
 """What the trials of searches say: what was chosen, what entropy changes, and which settings are nearest the paper."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Figure, canvas, patch_key, sentence, style
+from eflops.analysis.figure import METRIC_STYLES, Axes, Drawing, Figure, canvas, patch_key, sentence, style
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import (
     METRICS,
@@ -22,12 +22,7 @@ from eflops.analysis.stats.trials import (
 from eflops.analysis.table import Table
 from eflops.analysis.text import decimals, difference, share, short, with_minus
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure as Drawing
-
 NAMES = {"r2": "R²", "support_recovery": "recovery"}
-COLOURS = {"r2": "#CC79A7", "support_recovery": "#4D4D4D"}
 NOTHING = "No trial of E-FLoPS has a twin at T = 0."
 # In the order of the paper's own parameters, then those that it leaves open.
 FIRST = [
@@ -117,7 +112,7 @@ def entropy_figure(source: Source, search: str) -> Figure:
     groups, settings = entropy_groups(pairs), over_ratios(pairs)
     data = pd.concat([groups.assign(panel="groups"), settings.assign(panel="settings")], ignore_index=True)
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         if groups.empty:
             return sentence(NOTHING)
         drawing, _ = canvas(size=(7.4, 6.0))
@@ -138,9 +133,9 @@ def entropy_figure(source: Source, search: str) -> Figure:
     return Figure(data, no_runs(), paint)
 
 
-def _draw_settings(axes: "Axes", settings: pd.DataFrame, metric: str) -> None:
+def _draw_settings(axes: Axes, settings: pd.DataFrame, metric: str) -> None:
     """One point per setting, hollow where it is not admitted."""
-    colour = COLOURS[metric]
+    colour, _ = METRIC_STYLES[metric]
     for chosen, face in ((True, colour), (False, "none")):
         own = settings[settings["admitted"] == chosen]
         look: dict[str, Any] = {"facecolors": face, "edgecolors": colour, "linewidths": 0.7, "alpha": 0.8}
@@ -150,11 +145,11 @@ def _draw_settings(axes: "Axes", settings: pd.DataFrame, metric: str) -> None:
     axes.legend(loc="lower left", handletextpad=0.2)
 
 
-def _draw_groups(axes: "Axes", groups: pd.DataFrame, value: str, marker: str, names: Iterable[str] = ()) -> None:
+def _draw_groups(axes: Axes, groups: pd.DataFrame, value: str, marker: str, names: Iterable[str] = ()) -> None:
     """A value of each group of settings with its interval, medians as upright dashes, a line where nothing changes."""
     places = range(len(groups))
     spans = [groups[value] - groups[f"{value}_low"], groups[f"{value}_high"] - groups[value]]
-    colour = COLOURS[groups["metric"].iloc[0]]
+    colour = METRIC_STYLES[groups["metric"].iloc[0]][0]
     axes.errorbar(groups[value], places, xerr=spans, fmt=marker, color=colour, markersize=3.5, linewidth=1)
     if value == "mean":
         axes.plot(groups["median"], places, "|", color="k", markersize=7)
@@ -181,7 +176,7 @@ def settings_figure(source: Source, search: str, how_many: float) -> Figure:
         data["setting"].unique(), key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name)
     )
 
-    def paint() -> "Drawing":
+    def paint() -> Drawing:
         if data.empty:
             return sentence("no trial has a distance from the paper's numbers")
         size = (0.7 + 0.72 * len(settings), 0.75 + 0.85 * len(methods))
@@ -215,7 +210,7 @@ def _bins(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
     return found.assign(method=trials["method"].iloc[0], trials=len(trials), near=len(near))[BINS]
 
 
-def _draw_bins(axes: "Axes", bins: pd.DataFrame, colour: str) -> None:
+def _draw_bins(axes: Axes, bins: pd.DataFrame, colour: str) -> None:
     if bins.empty:
         axes.set_axis_off()
         return

@@ -66,13 +66,13 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
     shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
     """
     told = []
-    for method, column in evidence.paper.genes.items():
+    for method in evidence.paper.genes:
         for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
             found = _selected(evidence, experiment, method)
             if isinstance(found, str):
                 continue
             named, own = _names_of(evidence, method), split_lists(found)
-            first = whole_list(found)
+            missing = _missing(evidence, method, found)
             told.append(
                 {
                     "method": method,
@@ -80,12 +80,8 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
                     "genes": len(named),
                     "among_ours": float(np.mean([len({*one} & {*other}) for one, other in combinations(own, 2)])),
                     "with_paper": float(np.mean([len({*one} & {*named.values()}) for one in own])),
-                    "shared": sum(name in first for name in named.values()),
-                    "missing": [
-                        {"gene": gene, "ours": _mean(found, name), "paper": column[gene].value}
-                        for gene, name in named.items()
-                        if name not in first
-                    ],
+                    "shared": len(named) - len(missing),
+                    "missing": missing,
                 }
             )
     return told
@@ -161,6 +157,16 @@ def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
     return told
 
 
+def _missing(evidence: Evidence, method: str, found: Selected) -> list[dict[str, Any]]:
+    """The genes of the paper's column that are not among our seven, each with our share of runs and the paper's."""
+    first, column = whole_list(found), evidence.paper.genes[method]
+    return [
+        {"gene": gene, "ours": _mean(found, name), "paper": column[gene].value}
+        for gene, name in _names_of(evidence, method).items()
+        if name not in first
+    ]
+
+
 def _mean(found: Selected, gene: str) -> float:
     return float(found[gene].mean()) if gene in found else 0.0
 
@@ -178,18 +184,14 @@ def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> 
 
 def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Ours, float]:
     """The judgement of a list, and its likeness to ours."""
-    named, own, column = _names_of(evidence, method), split_lists(found), evidence.paper.genes[method]
+    named, own = _names_of(evidence, method), split_lists(found)
     alike = likeness([list(named.values()), *own])
     paper, others = float(alike[0]), alike[1:]
     place, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
     stands_out = rank / len(alike) <= max(ALPHA, 1 / len(alike))
-    first = whole_list(found)
-    shared = [gene for gene in first if gene in named.values()]
-    missing = [
-        f"{gene} ({_mean(found, name):.2f} of our runs, {column[gene].value:.2f} of the paper's)"
-        for gene, name in named.items()
-        if name not in first
-    ]
+    shared = [gene for gene in whole_list(found) if gene in named.values()]
+    shares = "{gene} ({ours:.2f} of our runs, {paper:.2f} of the paper's)"
+    missing = [shares.format(**each) for each in _missing(evidence, method, found)]
     ends = float(others.mean()), float(others.min()), float(others.max())
     told = (
         f"As one more of our {len(own)} splits the paper's list has place {place} of {len(alike)} from the least alike "
