@@ -203,7 +203,9 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, mon
     values.append({"name": "leukaemia (share of gates)", "mean": 0.0078, "low": 0.0078, "high": 0.0078})
     judged(made, claim("differs", name="claim/target-density", ours=values))
     first, found = points(made, subject)
-    assert first.startswith("It is not met everywhere: up to 2 times the target's gates may be open")
+    assert first.startswith(
+        "The target density is not reached everywhere; up to 2 times the target's gates may be open"
+    )
     assert found == (
         "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at "
         "N/d 2.00; leukaemia (share of gates) 0.0078."
@@ -214,14 +216,12 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, mon
         for score, rate, gates in ((0.39, 0.002, 2.4), (0.38, 0.01, 1.1), (0.37, 0.03, 1.0))
     ]
     could, chosen = points(trials_of(made, "synthetic", trials, monkeypatch), subject)[2:]
-    assert could.startswith(
-        "It could be met: 2 of the search's 3 settings do so at each of its N/d, the best with a mean"
-    )
+    assert could.startswith("It could be: 2 of the search's 3 settings reach it at each of its N/d, the best with")
     assert could.endswith("test R2 of 0.380, the chosen one with 0.390.")
-    assert chosen.endswith("its multiplier rate is 0.002, that of those that meet it 0.02 in the median.")
+    assert chosen.endswith("its multiplier rate is 0.002, that of those that reach it 0.02 in the median.")
     assert len(points(trials_of(made, "synthetic", trials[:1], monkeypatch), subject)) == 2
     judged(made, claim("agrees", name="claim/target-density", ours=values))
-    assert points(made, subject)[0].startswith("It is met: ")
+    assert points(made, subject)[0].startswith("The target density is reached; ")
 
 
 def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:

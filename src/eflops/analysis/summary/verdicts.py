@@ -30,10 +30,10 @@ DENSITY, LISTS = "claim/target-density", "table2-list"
 # The values of the constraint are named such as "synthetic, N/d 0.64 (times the target)".
 NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
 ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
-MET = {
-    Verdict.AGREES: "It is met",
-    Verdict.DIFFERS: "It is not met everywhere",
-    Verdict.CANNOT: "Whether it is met everywhere cannot be told",
+REACHED = {
+    Verdict.AGREES: "The target density is reached",
+    Verdict.DIFFERS: "The target density is not reached everywhere",
+    Verdict.CANNOT: "Whether the target density is reached everywhere cannot be told",
 }
 
 
@@ -142,10 +142,10 @@ def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Poin
 def constraint(card: Card, source: Source) -> Iterator[Point]:
     """Whether the target density is reached, the highest and lowest value on each kind of data, and trials that do."""
     for line in card["lines"]:
-        if line["id"] != DENSITY or line["verdict"] not in MET:
+        if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
         limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
-        yield f"{MET[Verdict(line['verdict'])]}: {limits}.", _place(line)
+        yield f"{REACHED[Verdict(line['verdict'])]}; {limits}.", _place(line)
         kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
         for value in line["ours"]:
             kind, place, unit = NAMED.fullmatch(value["name"]).groups("")  # type: ignore[union-attr]
@@ -170,13 +170,13 @@ def _gate_trials(trials: pd.DataFrame) -> Iterator[Point]:
         return
     chosen, rate = own.iloc[0], "set_multiplier_rate"
     yield (
-        f"It could be met: {len(met)} of the search's {len(own)} settings do so at each of its N/d, the best with a "
+        f"It could be: {len(met)} of the search's {len(own)} settings reach it at each of its N/d, the best with a "
         f"mean test R2 of {met['score'].max():.3f}, the chosen one with {chosen['score']:.3f}.",
         "figures/fig_prior",
     )
     yield (
         f"The chosen one was admitted by its mean over N/d, {chosen['open_gates']:.2f} times the target; its "
-        f"multiplier rate is {chosen[rate]:.2g}, that of those that meet it {met[rate].median():.2g} in the median.",
+        f"multiplier rate is {chosen[rate]:.2g}, that of those that reach it {met[rate].median():.2g} in the median.",
         "figures/fig_prior",
     )
 
