@@ -15,7 +15,6 @@ import typer
 from eflops.errors import UserError
 
 if TYPE_CHECKING:
-    from eflops.explain.address import Address
     from eflops.explain.explanation import Explanation
     from eflops.results.store import Store
 
@@ -56,6 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except click.ClickException as error:
         print(f"eflops: {error.format_message()}", file=sys.stderr)
+        return 2
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        print(f"eflops: a file of the results is damaged ({error}); eflops audit says which.", file=sys.stderr)
         return 2
     except OSError as error:
         if isinstance(error, BrokenPipeError):
@@ -147,16 +149,16 @@ def scorecard(results: Results = RESULTS) -> None:
     path = results / "scorecard.md"
     if not path.exists():
         raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
-    print(path.read_text(encoding="utf-8"))
+    print(path.read_bytes().decode(errors="replace"))
 
 
 @app.command(rich_help_panel=TRACING)
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
     from eflops.explain.show import describe
-    from eflops.training.record import read
+    from eflops.results.store import read_record
 
-    print(describe(read(record)))
+    print(describe(read_record(record)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -172,17 +174,15 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say where a number comes from: formula, runs, data, code."""
-    from eflops.explain import text
-    from eflops.explain.resolve import results_of
+    from eflops.explain.address import results_of
+    from eflops.explain.text import as_json as in_full
+    from eflops.explain.text import as_text
     from eflops.results.store import opened
 
     folder = results_of(file, results)
     with opened(folder) as store:
-        explained = _explanation(store, _address(file, row, series, x, column), line, config)
-    told = (
-        json.dumps(text.as_json(explained, str(folder)), indent=1) if as_json else text.as_text(explained, str(folder))
-    )
-    print(told)
+        explained = _explanation(store, file, row, series, x, column, line, config)
+    print(json.dumps(in_full(explained, str(folder)), indent=1) if as_json else as_text(explained, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -201,7 +201,7 @@ def verify(
 ) -> int:
     """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
     from eflops.audit.sample import new_seed, sample
-    from eflops.explain.resolve import results_of
+    from eflops.explain.address import results_of
     from eflops.explain.text import headline, remade
     from eflops.results.store import opened
     from eflops.verify import all_runs, passed, record_in
@@ -212,7 +212,7 @@ def verify(
         if file and (run := record_in(store, file)):
             (alone,) = train_again(store, [run], print)
             return int(alone.outcome == "different")
-        explained = _explanation(store, _address(file, row, series, x, column), line, config) if file else None
+        explained = _explanation(store, file, row, series, x, column, line, config) if file else None
         behind = explained.runs if explained else all_runs(store)
         print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
@@ -255,13 +255,14 @@ def diff(
     as_json: AsJson = False,
 ) -> None:
     """Say what moved between two results folders or two commits."""
-    from eflops.diff.diff import diff as compare
-    from eflops.diff.sides import side
-    from eflops.diff.text import as_text
+    from dataclasses import asdict
+
+    from eflops.diff import as_text, side
+    from eflops.diff import diff as compare
 
     with side(before) as one, side(after) as other:
         difference = compare(one, other)
-    print(json.dumps(difference.as_json(), indent=1) if as_json else as_text(difference, limit))
+    print(json.dumps(asdict(difference), indent=1) if as_json else as_text(difference, limit))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -317,7 +318,7 @@ def publish(
     sign: Annotated[Path | None, typer.Option(help="an ssh key to sign the list of hashes with")] = None,
 ) -> None:
     """Copy what is tracked of a results folder."""
-    from eflops.publish.publish import publish as copy
+    from eflops.publish import publish as copy
 
     count = copy(results, out, key=sign)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -330,7 +331,7 @@ def crate(
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
     """Pack the results as a Workflow Run RO-Crate."""
-    from eflops.publish.crate import make_crate
+    from eflops.crate import make_crate
 
     count = make_crate(results, out)
     print(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
@@ -351,13 +352,19 @@ def deploy(
     prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
 
 
-def _address(file: Path, row: Words, series: Words, x: Words, column: str | None) -> "Address":
+def _explanation(
+    store: "Store",
+    file: Path,
+    row: Words,
+    series: Words,
+    x: Words,
+    column: str | None,
+    line: str | None,
+    config: list[Path] | None,
+) -> "Explanation":
+    """What is behind the number that the options of `explain` and `verify` name."""
     from eflops.explain.address import Address
+    from eflops.explain.explanation import explain
 
-    return Address(file, (*(row or ()), *(series or ()), *(x or ())), column)
-
-
-def _explanation(store: "Store", address: "Address", line: str | None, config: list[Path] | None) -> "Explanation":
-    from eflops.explain.resolve import explain as find
-
-    return find(store, tuple(config or ()), address, line)
+    address = Address(file, (*(row or ()), *(series or ()), *(x or ())), column)
+    return explain(store, tuple(config or ()), address, line)

@@ -1,11 +1,12 @@
-"""What the scripts of rules share: a log of their own, and one sentence for what ended a job."""
+"""What the scripts of rules share: a log of their own, progress in it, and one sentence for what ended a job."""
 
 import errno
 import os
 import resource
 import sys
+import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +17,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 STOPPED = "eflops: stopped"
 # The last line of a finished job's log. Snakemake's own benchmark looks at a job now and then and misses its end.
 CPU_SECONDS = "eflops: CPU seconds "
+LINE_SECONDS = 5.0
+BAR = 30
 
 
 @contextmanager
@@ -66,3 +69,24 @@ def _say(words: str, terminal: int) -> None:
         print(words, file=sys.stderr, flush=True)
     except OSError:
         os.write(terminal, f"{words}\n".encode())
+
+
+def progress(title: str) -> Callable[[str, int, int, float], None]:
+    """A reporter for one block of runs, told of each round: a bar on a terminal, a line every few seconds in a log."""
+    started, last = time.monotonic(), [0.0]
+
+    def report(phase: str, round_: int, total: int, metric: float) -> None:
+        now = time.monotonic()
+        finished = round_ >= total
+        if not finished and now - last[0] < (0.2 if sys.stderr.isatty() else LINE_SECONDS):
+            return
+        last[0] = now
+        left = (now - started) / round_ * (total - round_)
+        text = f"{title}: {phase} round {round_}/{total}, mean {metric:.3f}, {left:.0f} s left"
+        if sys.stderr.isatty():
+            done = BAR * round_ // total
+            print(f"\r[{'#' * done}{'.' * (BAR - done)}] {text}\033[K", end="\n" if finished else "", file=sys.stderr)
+        else:
+            print(text, file=sys.stderr, flush=True)
+
+    return report

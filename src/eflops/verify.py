@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eflops.audit.code import changed_modules
-from eflops.explain.commands import job_of, record_path, run_of
+from eflops.audit.records import changed_modules
 from eflops.explain.explanation import BehindRun, Explanation
-from eflops.results.draws import data_folder
-from eflops.results.store import RUNS, Store
+from eflops.explain.show import job_of, record_path, run_of
+from eflops.results.store import RUNS, Store, data_folder
 from eflops.training import record
 from eflops.training.record import Record, Result
 
@@ -68,7 +67,7 @@ def verify(store: Store, runs: Iterable[BehindRun], report: Callable[[Verified],
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
     """The record of the same run, trained again below `folder`."""
-    from eflops.progress import progress
+    from eflops.script import progress
     from eflops.training.job import Job
     from eflops.training.train import train
 

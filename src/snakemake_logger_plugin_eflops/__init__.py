@@ -7,6 +7,7 @@ the failed job's log; a dry run and all else look as ever. The complete log is k
 import sys
 import time
 from collections import deque
+from dataclasses import dataclass, field
 from logging import WARNING, LogRecord
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,6 @@ from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from eflops.script import STOPPED
-from snakemake_logger_plugin_eflops.clock import Clock
 
 SILENT = {LogEvent.PROGRESS, LogEvent.JOB_STARTED, LogEvent.SHELLCMD, LogEvent.WORKFLOW_STARTED, LogEvent.RULEGRAPH}
 # What Snakemake says of its own work, which tells the user nothing.
@@ -38,6 +38,49 @@ KEPT = (
     " locked then: snakemake --unlock"
 )
 TAIL = 20
+WARNED = "warning: "
+# The seconds of a job whose rule has not ended any yet, where nothing else is known.
+UNKNOWN = 3.0
+
+
+@dataclass
+class Clock:
+    """The jobs of a run: those that wait by rule, those that run, and what the finished ones of each rule took."""
+
+    waiting: dict[str, int]
+    cores: int = 1
+    running: dict[int, tuple[str, float]] = field(default_factory=dict)
+    taken: dict[str, list[float]] = field(default_factory=dict)
+
+    def started(self, job: int, rule: str, now: float) -> None:
+        """A job begins."""
+        self.waiting[rule] = max(self.waiting.get(rule, 0) - 1, 0)
+        self.running[job] = rule, now
+
+    def finished(self, job: int, now: float) -> None:
+        """A job is done; one that was never begun, such as a target, is none."""
+        if job in self.running:
+            rule, since = self.running.pop(job)
+            self.taken.setdefault(rule, []).append(now - since)
+
+    def left(self, now: float) -> float | None:
+        """The seconds until all jobs are done; None until a tenth of the jobs of some heavy rule are done."""
+        if not any(self._known(rule) for rule in self.taken):
+            return None
+        begun = [max(self._mean(rule) - (now - since), 0.0) for rule, since in self.running.values()]
+        work = sum(begun) + sum(self._mean(rule) * count for rule, count in self.waiting.items())
+        return max([work / self.cores, *begun])
+
+    def _known(self, rule: str) -> bool:
+        """Whether enough jobs of the rule that has the most left are done to say anything."""
+        most = max(self.waiting, key=lambda each: self.waiting[each], default=rule)
+        done = len(self.taken.get(most, []))
+        return done >= 3 and done >= 0.1 * (done + self.waiting.get(most, 0))
+
+    def _mean(self, rule: str) -> float:
+        """The seconds of a rule's job."""
+        taken = self.taken.get(rule)
+        return sum(taken) / len(taken) if taken else UNKNOWN
 
 
 class LogHandler(LogHandlerBase):
@@ -48,6 +91,7 @@ class LogHandler(LogHandlerBase):
         self.plain = ColorizingTextHandler(self.common_settings.nocolor, stream)
         self.clock: Clock | None = None
         self.waiting: dict[str, int] = {}
+        self.logs: dict[int, list[str]] = {}
         self.cores, self.begun, self.done, self.total = 1, 0, 0, 0
         self.since = time.monotonic()
         self.stopping = False
@@ -110,18 +154,20 @@ class LogHandler(LogHandlerBase):
         left = self.clock.left(now)
         self.clock.started(said["jobid"], said["rule_name"], now)
         self.begun += 1
+        self.logs[said["jobid"]] = list(said.get("log") or [])
         words = said["rule_msg"] or f"{said['rule_name']} is complete"
         time_left = "" if left is None else f", about {_about(left)} left"
         width = len(str(self.total))
         return f"[{self.begun:{width}}/{self.total}] {time.strftime('%H:%M')}{time_left}: {words}"
 
     def _finished(self, said: dict[str, Any]) -> str:
-        """A job is done; after the last one the time of them all is said."""
+        """A job is done: what it warned of; after the last one the time of them all."""
         if self.clock:
             self.clock.finished(said["job_id"], time.monotonic())
         self.done += 1
+        warnings = [line for log in self.logs.pop(said["job_id"], []) for line in _warnings(Path(log))]
         taken = _about(time.monotonic() - self.since)
-        return f"All {self.total} jobs done in {taken}." if self.done == self.total else ""
+        return "\n".join([*warnings, *([f"All {self.total} jobs done in {taken}."] if self.done == self.total else [])])
 
     def _error(self, said: dict[str, Any]) -> str:
         """A job failed: what Snakemake says of it, and the end of its logs, where the cause stands."""
@@ -171,6 +217,12 @@ def _broken(arguments: list[str]) -> str | None:
         except ConfigError as error:
             mistakes += error.mistakes
     return "\n".join(f"config: {mistake}" for mistake in mistakes) or None
+
+
+def _warnings(log: Path) -> list[str]:
+    """What a job that is done warned of, which nobody would look for in its log."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    return [line for line in lines if line.startswith(WARNED)]
 
 
 def _end(log: Path) -> str:

@@ -38,6 +38,11 @@ def test_the_readme_leads_to_every_page() -> None:
     assert {f"docs/{page.name}" for page in PAGES[1:]} <= linked
 
 
+def test_the_picture_of_the_workflow_has_every_rule() -> None:
+    flow = (ROOT / "docs/architecture.md").read_text().split("```mermaid\nflowchart LR\n")[1].split("```")[0]
+    assert set(re.findall(r"\w+", flow)) == {script.stem for script in (ROOT / "workflow/scripts").glob("*.py")}
+
+
 def test_the_readme_is_three_screens_at_most() -> None:
     # Every point of the summary is a line of its own.
     assert len(PAGES[0].read_text().splitlines()) <= 155

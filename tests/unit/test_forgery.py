@@ -14,12 +14,12 @@ import pytest
 import small_results as study_of_its_own
 from eflops.audit.audit import Options, audit
 from eflops.audit.findings import Finding
-from eflops.audit.outcomes import contradictions
+from eflops.audit.records import contradictions
 from eflops.audit.sample import sample
 from eflops.audit.study import check_study
 from eflops.errors import UserError
-from eflops.publish.publish import publish
-from eflops.results import checksums, signature, study
+from eflops.publish import publish
+from eflops.results import checksums, study
 from eflops.results.store import RECORDS, opened, pack
 from eflops.training import record
 
@@ -208,7 +208,7 @@ def test_a_signature_holds_until_the_list_is_written_again(results: Path, tmp_pa
     out = tmp_path / "signed"
     publish(results, out, key=key)
     assert told(out) == []
-    assert signature.signer(out).startswith("SHA256:")
+    assert checksums.signer(out).startswith("SHA256:")
     with (out / "summary.md").open("a") as stream:
         stream.write("more\n")
     checksums.write(out)

@@ -8,12 +8,11 @@ import pytest
 from scipy import stats
 
 from eflops.analysis import references
-from eflops.analysis.figures import fig3
 from eflops.analysis.gather import gather
 from eflops.analysis.products import make
+from eflops.analysis.products.golub import distribution
 from eflops.analysis.source import Source
-from eflops.analysis.stats.genes import gene_shares, selected_features
-from eflops.analysis.stats.stability import mean_jaccard
+from eflops.analysis.stats.genes import gene_shares, mean_jaccard, selected_features
 from eflops.config.load import read
 from eflops.config.plan import job_slice, plan_of
 from eflops.config.products import Product, product_job, products
@@ -174,7 +173,7 @@ def test_stability_is_that_of_the_selected_genes(source: Source) -> None:
 def test_every_finished_run_is_in_the_distribution_of_accuracies(source: Source) -> None:
     runs = source.runs("golub_runs")
     runs.loc[0, "accuracy"] = np.nan
-    discs = fig3.distribution(runs)
+    discs = distribution(runs)
     assert discs["n"].sum() == len(runs) - 1
     assert set(discs["value"]) == set(runs["accuracy"].dropna().round(6))
 

@@ -9,9 +9,9 @@ import pytest
 
 from eflops.analysis import products
 from eflops.analysis.gather import gather
+from eflops.analysis.products.mnist import by_layer
 from eflops.analysis.source import Source
 from eflops.analysis.stats import costs
-from eflops.analysis.tables.mnist import by_layer
 from eflops.config.load import check
 from eflops.config.plan import all_plans, job_slice
 from eflops.config.products import product_job

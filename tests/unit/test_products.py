@@ -24,7 +24,7 @@ from made import made, traced
 
 RAW = merge(*(yaml.safe_load((PROJECT / name).read_text()) for name in ("config.yaml", "config/smoke.yaml")))
 NOT_HERE = {"scorecard.json"}
-GENERAL = "eflops.analysis.tables.general:summary"
+GENERAL = "eflops.analysis.products.general:summary"
 MINE = {"kind": "table", "make": GENERAL, "title": "Mine", "experiments": ["mnist"]}
 
 

@@ -11,8 +11,7 @@ from snakemake.settings.types import OutputSettings
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from eflops.script import STOPPED
-from snakemake_logger_plugin_eflops import LogHandler
-from snakemake_logger_plugin_eflops.clock import Clock
+from snakemake_logger_plugin_eflops import Clock, LogHandler
 
 
 def run(clock: Clock, rule: str, jobs: int, seconds: float) -> None:
@@ -86,6 +85,15 @@ def test_a_run_is_told_in_one_line_per_job(capsys: pytest.CaptureFixture[str]) -
     assert re.fullmatch(r"\[1/5\] \d\d:\d\d: Figure figa", second)
     assert re.fullmatch(r"\[5/5\] \d\d:\d\d, about \d+ s left: Figure fige", fifth)
     assert last.startswith("All 5 jobs done in ")
+
+
+def test_what_a_finished_job_warned_of_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "fetch.log"
+    log.write_text("asked\nwarning: the folder x is passed over\neflops: CPU seconds 1.0\n")
+    made = handler()
+    told(made, event=LogEvent.JOB_INFO, jobid=1, rule_name="fetch", rule_msg="Fetch", log=[str(log)])
+    told(made, "Finished jobid: 1", event=LogEvent.JOB_FINISHED, job_id=1)
+    assert capsys.readouterr().err.endswith("Fetch\nwarning: the folder x is passed over\n")
 
 
 def test_an_error_is_told_in_full_with_the_end_of_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eflops.audit import code
+from eflops.audit import records
 from eflops.audit.audit import Options, audit
 from eflops.audit.findings import Finding
 from eflops.cli import main
@@ -195,15 +195,15 @@ def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:
 
 
 def test_a_module_edited_after_the_run_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = code.code_hashes
+    true = records.code_hashes
     monkeypatch.setattr(
-        code,
+        records,
         "code_hashes",
         lambda *roots: {**true(*roots), GATES: "edited", "eflops.mine": "new"},
     )
-    code.present.cache_clear()
+    records.present.cache_clear()
     findings = audit(results).findings
-    code.present.cache_clear()
+    records.present.cache_clear()
     assert {finding.kind for finding in findings} == {"stale"}
     assert any("12 records" in finding.what and f"{GATES} changed" in finding.what for finding in findings)
     assert all("eflops.mine" in finding.what for finding in findings)
@@ -232,11 +232,11 @@ def test_the_command_tells_by_its_exit_code(results: Path, capsys: pytest.Captur
 
 
 def test_stale_records_alone_may_be_allowed(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = code.code_hashes
-    monkeypatch.setattr(code, "code_hashes", lambda *roots: {**true(*roots), GATES: "edited"})
-    code.present.cache_clear()
+    true = records.code_hashes
+    monkeypatch.setattr(records, "code_hashes", lambda *roots: {**true(*roots), GATES: "edited"})
+    records.present.cache_clear()
     codes = [main(["audit", str(results), *option]) for option in ([], ["--allow-stale"])]
-    code.present.cache_clear()
+    records.present.cache_clear()
     assert codes == [1, 0]
 
 

@@ -13,15 +13,15 @@ from eflops.config.load import check
 from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.explain.address import Address, locate
-from eflops.explain.explanation import explain_cell
+from eflops.explain.explanation import explain, explain_cell
 from eflops.explain.recompute import method_labels
-from eflops.explain.resolve import explain
 from eflops.explain.show import describe
 from eflops.results.store import opened
 from eflops.results.study import read_study
 from eflops.training.record import read
 from small_results import CONFIG
 
+ROOT = Path(__file__).parents[2]
 TABLE = "tables/support_recovery.csv"
 
 
@@ -195,6 +195,32 @@ def test_a_method_that_the_study_does_not_have_is_named(results: Path, capsys: p
     table.write_text(table.read_text().replace(",fedavg,", ",ridge,"))
     assert main(["explain", str(table), "--row", "0.64", "--column", "ridge"]) == 2
     assert "ridge is no method of study.json, which is older than the table" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "command"),
+    [
+        ("scorecard.json", ["explain", "scorecard.json", "--line", "table1/0.64/eflops"]),
+        ("scorecard.json", ["diff", ".", "."]),
+        (TABLE, ["diff", ".", "."]),
+        ("study.json", ["explain", TABLE, "--row", "0.64"]),
+        ("summary.md", ["summary", "."]),
+    ],
+)
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"", b"[1, 2]"])
+def test_a_damaged_file_is_told_in_a_sentence(
+    file: str,
+    command: list[str],
+    content: bytes,
+    results: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(results)
+    Path(file).write_bytes(content)
+    code = main(command)
+    # A summary may say anything, and a table of one column has no cell that could move.
+    assert code == 2 or (code == 0 and content != b"\xff\xfe\x00" and command[0] in ("summary", "diff"))
 
 
 def test_a_table_of_bytes_is_refused(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from eflops.audit.sample import sample
 from eflops.cli import main
-from eflops.results import draws
+from eflops.results import store
 from eflops.training import record
 from eflops.verify import TOLERANCES, beyond
 
@@ -38,6 +38,19 @@ def test_published_results_are_verified_with_data_made_again(
     assert capsys.readouterr().out.count("identical: ") == 3
 
 
+def test_what_explain_prints_of_published_results_works_when_pasted(
+    small_published: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["explain", str(small_published / TABLE), "--row", "1.0", "--column", "fedavg"]) == 0
+    printed = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("  eflops verify ")]
+    assert len(printed) == 2
+    for _, *words in printed:
+        assert main(words) == 0
+        assert "identical: " in capsys.readouterr().out
+    assert main(["show", printed[1][-1]]) == 0
+    assert "fedavg" in capsys.readouterr().out
+
+
 def test_a_small_change_is_within_tolerance_and_a_large_one_is_not(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -65,8 +78,8 @@ def test_a_number_that_the_records_do_not_give_fails_though_its_runs_come_out_ag
 def test_data_that_cannot_be_made_again_are_refused(
     published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    true = draws.build
-    monkeypatch.setattr(draws, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw))
+    true = store.build
+    monkeypatch.setattr(store, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw))
     assert main(["verify", str(published / TABLE), *ADDRESS]) == 2
     assert "made again it is not the data that was trained on" in capsys.readouterr().err
 

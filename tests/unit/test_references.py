@@ -93,6 +93,12 @@ def test_zeros_are_never_among_the_largest() -> None:
     assert largest(np.array([0.0, -2.0, 1.0, 0.0]), 3).tolist() == [1, 2]
 
 
+def test_a_regression_need_not_say_that_it_has_no_classes() -> None:
+    made = build(SYNTHETIC, 2.0, 0)
+    silent = Federation(made.clients, made.test, made.truth, {"task": "regression"})
+    assert fit("lasso", silent, SYNTHETIC) == fit("lasso", made, SYNTHETIC)
+
+
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UserError, match="no reference ridge"):
         fit("ridge", two_classes(), {"density": 0.1})

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eflops.results import benchmarks
+from eflops.results import times
 
 FULL = "OSError(errno.ENOSPC, 'No space left on device')"
 
@@ -56,6 +56,6 @@ def test_the_cpu_time_of_a_finished_job_is_what_the_process_used_and_not_a_sampl
     work = "while time.process_time() < 0.5: pass"
     script = f"import time\nfrom eflops.script import logged\nwith logged({str(log)!r}):\n    {work}"
     subprocess.run([sys.executable, "-c", script], check=True)
-    (row,) = benchmarks.read(tmp_path).to_dict("records")
+    (row,) = times.job_times(tmp_path).to_dict("records")
     assert row["job"] == "data/one"
     assert 0.5 <= row["cpu_seconds"] < 5

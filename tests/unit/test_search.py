@@ -70,6 +70,15 @@ def test_a_trial_without_a_constraint_or_with_heavy_messages_is_not_admitted() -
         choose(trials[1:], {"m": ["local_steps"]})
 
 
+def test_a_constraint_that_is_off_at_one_ratio_is_not_made_up_for_at_another() -> None:
+    both = {"off": [0.9], "on": [0.8]}
+    found = pd.concat([runs(both, open_gates=5.0).assign(ratio=ratio) for ratio in (0.24, 0.64)])
+    found.loc[(found["variant"] == "off") & (found["ratio"] == 0.24), "open_gates"] = 12.0
+    trials = rank(found, SEARCH).set_index("variant")
+    assert trials["excluded"].to_dict() == {"on": "", "off": "open gates"}
+    assert trials.loc["off", "open_gates"] == pytest.approx(12.0 / found["kept"].iloc[0])
+
+
 def test_the_choice_has_the_searched_settings_with_their_types() -> None:
     trials = rank(runs({"one": [0.1], "two": [0.2]}), SEARCH)
     chosen = choose(trials, {"m": ["rate", "local_steps", "clip"]})

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.analysis.stats.genes import direction, directions
-from eflops.analysis.stats.stability import stability_over
+from eflops.analysis.stats.genes import direction, directions, stability_over
 
 CLASSES = ("healthy", "ill", "worse")
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from eflops.analysis.stats.stability import mean_jaccard, nogueira, selection
+from eflops.analysis.stats.genes import mean_jaccard, nogueira, selection
 
 # Features 0..3; p = [1, 2/3, 1/3, 0], so that s^2 = [0, 1/3, 1/3, 0], their mean is 1/6, and k/d (1 - k/d) is 1/4.
 THREE_SETS = [[0, 1], [0, 2], [1, 0]]

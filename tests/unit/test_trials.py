@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from eflops.analysis.products.trials import outcome
 from eflops.analysis.stats.trials import binned, effect, entropy_groups, entropy_pairs, nearest
-from eflops.analysis.tables.search import outcome
 
 
 def searched(count: int = 12) -> pd.DataFrame:

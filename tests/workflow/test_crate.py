@@ -8,7 +8,7 @@ import pytest
 
 from eflops.audit.audit import audit_crate
 from eflops.cli import main
-from eflops.publish.crate import make_crate
+from eflops.crate import make_crate
 from eflops.results import checksums
 from own_environment import python_with
 

@@ -46,7 +46,7 @@ def test_the_data_set_of_the_docs_is_trained_on(study: Study) -> None:
     append_below(study.folder / "config.yaml", "datasets", entry)
     experiment = "experiments:\n  toy: {dataset: waves, methods: [fedavg], seeds: 1}\n"
     append_below(study.folder / "config.yaml", "experiments", experiment)
-    study.snakemake("results/gathered/toy.csv")
+    study.snakemake("results/gathered/toy.csv", "results/gathered/toy.references.csv")
     record = json.loads((study.folder / "results/runs/toy/all/fedavg/base/draw0-seed0.json").read_text())
     assert record["result"]["status"] == "finished"
     assert record["result"]["metrics"]["support_recovery"] in {0.0, 1.0}

@@ -43,6 +43,13 @@ def test_a_dry_run_of_every_target_of_the_paper_has_no_endless_line(tmp_path: Pa
     assert [line[:200] for line in output.splitlines() if len(line) > 500] == []
 
 
+def test_a_figure_plans_only_what_it_shows(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    output = Study(tmp_path / "clone").snakemake("--dry-run", "results/figures/fig1a.svg")
+    assert set(re.findall(r"Train \w+ on (.+)", output)) == {"curves nd0.64"}
+    assert len(re.findall(r"Train ", output)) == 6
+
+
 def test_unit_tests_of_a_finished_study_can_be_generated(study: Study) -> None:
     study.snakemake("--generate-unit-tests")
     assert (study.folder / ".tests/unit/test_train.py").exists()

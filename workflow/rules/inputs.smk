@@ -127,6 +127,17 @@ def names(kind):
     return "|".join(name for name, product in PRODUCTS.items() if product.kind == kind) or "none"
 
 
+# Functions, because Snakemake takes braces in a text for wildcards, and a label may have some.
+def judged_labels(wildcards):
+    """The names of the methods that the scorecard speaks of."""
+    return json.dumps(shown_methods(STUDY, JUDGED)["labels"])
+
+
+def whole_config(wildcards):
+    """The checked config."""
+    return json.dumps(STUDY.model_dump(mode="json"))
+
+
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
 # the nearest name. The host of a module may have files of its own there.
 IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")

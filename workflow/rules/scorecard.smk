@@ -11,17 +11,6 @@ SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
 CODE = f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}"
 
 
-# Functions, because Snakemake takes braces in a text for wildcards, and a label may have some.
-def judged_labels(wildcards):
-    """The names of the methods that the scorecard speaks of."""
-    return json.dumps(shown_methods(STUDY, JUDGED)["labels"])
-
-
-def whole_config(wildcards):
-    """The checked config."""
-    return json.dumps(STUDY.model_dump(mode="json"))
-
-
 rule scorecard:
     """Judge every number and claim of the paper."""
     input:

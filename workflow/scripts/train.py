@@ -5,10 +5,9 @@ from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import logged, progress
 
 with logged(snakemake.log[0]):
-    from eflops.progress import progress
     from eflops.training.train import train_cell
 
     train_cell(

@@ -1,37 +1,40 @@
-"""A figure in four forms, byte-identical when made again: SVG, PDF, PNG, and the plotted numbers as CSV."""
+"""A figure in four forms, byte-identical when made again: SVG, PDF, PNG, and the plotted numbers as CSV.
+
+Matplotlib is loaded when something is drawn, so that the tables beside a figure are made without it.
+"""
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import matplotlib
-import matplotlib.figure
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from eflops.analysis.source import Source
 from eflops.files import sha256_bytes, write_bytes, write_text
 
-matplotlib.rcParams.update(
-    {
-        "svg.hashsalt": "eflops",
-        "svg.fonttype": "none",
-        "pdf.fonttype": 42,
-        "font.size": 8,
-        "axes.titlesize": 8,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "legend.frameon": False,
-        "legend.fontsize": 7,
-        "savefig.dpi": 200,
-    }
-)
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Drawing
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+else:
+    Axes = Drawing = Line2D = Patch = Any
 
+PAGE: Any = {
+    "svg.hashsalt": "eflops",
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "legend.fontsize": 7,
+    "savefig.dpi": 200,
+}
 # Okabe and Ito's palette, safe for colour-blind readers; a method has the same colour and marker in every figure.
 STYLES = {
     "eflops": ("#D55E00", "o"),
@@ -42,6 +45,9 @@ STYLES = {
     "centralized": ("#000000", "P"),
 }
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
+# Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.
+METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
+METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
 
 
 def style(method: str) -> tuple[str, str]:
@@ -60,15 +66,16 @@ class Figure:
 
     data: pd.DataFrame
     runs: pd.DataFrame
-    paint: Callable[[], matplotlib.figure.Figure]
+    paint: Callable[[], Drawing]
     metric: str = ""
 
     @cached_property
-    def drawing(self) -> matplotlib.figure.Figure:
+    def drawing(self) -> Drawing:
         """The picture, its axes laid out once and placed on a grid: the solver's last digits change from run to run."""
         drawing = self.paint()
         drawing.draw_without_rendering()
         places = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
+        # With a layout engine, even an empty one, each form would be drawn twice.
         drawing.set_layout_engine(None)
         for axes, bounds in places:
             left, bottom, width, height = (round(number, 4) for number in bounds)
@@ -98,17 +105,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on axes."""
+    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on its axes."""
 
     data: pd.DataFrame
     runs: pd.DataFrame
-    draw: Callable[[Axes], None]
+    draw: Callable[..., None]
     metric: str = ""
 
     def alone(self, source: Source, columns: int = 3, size: tuple[float, float] = (3.5, 3.0)) -> Figure:
         """The panel as a figure of its own, with the methods below it; no column for them where it names them."""
 
-        def paint() -> matplotlib.figure.Figure:
+        def paint() -> Drawing:
             drawing, axes = canvas(size=size)
             self.draw(axes)
             if columns:
@@ -124,7 +131,7 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
     data = pd.concat([part.data.assign(**named[name]) for name, part in panels.items()], ignore_index=True)
     runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
 
-    def paint() -> matplotlib.figure.Figure:
+    def paint() -> Drawing:
         drawing, axes = canvas(2, 2, size=(7.0, 5.4))
         for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
             part.draw(place)
@@ -137,22 +144,18 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
 def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:
     """An empty figure and its axes."""
-    drawing = matplotlib.figure.Figure(figsize=size, layout="constrained")
+    from matplotlib import figure, rcParams
+
+    rcParams.update(PAGE)
+    drawing = figure.Figure(figsize=size, layout="constrained")
     return drawing, drawing.subplots(rows, columns, **options)
 
 
-def log_scale(axes: Axes, axis: Literal["x", "y"], form: str = "{:g}") -> None:
-    """A log scale whose ticks are written as plain numbers, at 1, 2 and 5 times a power of ten."""
-    (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
-    shown = axes.xaxis if axis == "x" else axes.yaxis
-    shown.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    shown.set_major_formatter(FuncFormatter(lambda value, _: form.format(value)))
-    shown.set_minor_formatter(NullFormatter())
-
-
-def letter(axes: Axes, name: str) -> None:
-    """The panel's letter, above its upper left corner."""
-    axes.set_title(f"({name})", loc="left", fontweight="bold")
+def sentence(text: str) -> Drawing:
+    """A sentence in place of a whole figure, where there is nothing to draw."""
+    drawing, axes = canvas()
+    say(axes, text)
+    return drawing
 
 
 def say(axes: Axes, text: str) -> None:
@@ -161,13 +164,48 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, wrap=True)
 
 
-def method_legend(drawing: matplotlib.figure.Figure, methods: Iterable[str], source: Source, columns: int) -> None:
+def letter(axes: Axes, name: str) -> None:
+    """The panel's letter, above its upper left corner."""
+    axes.set_title(f"({name})", loc="left", fontweight="bold")
+
+
+def name_bars(axes: Axes, names: Iterable[str]) -> None:
+    """Names below bars or columns of points, broken after their first word."""
+    words = [name.replace(" ", "\n", 1) for name in names]
+    axes.set_xticks(range(len(words)), words)
+    axes.tick_params(axis="x", length=0, labelsize=6.5)
+
+
+def log_scale(axes: Axes, axis: Literal["x", "y"], form: str = "{:g}") -> None:
+    """A log scale whose ticks are written as plain numbers, at 1, 2 and 5 times a power of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
+    shown = axes.xaxis if axis == "x" else axes.yaxis
+    shown.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    shown.set_major_formatter(lambda value, _: form.format(value))
+    shown.set_minor_formatter(NullFormatter())
+
+
+def method_legend(drawing: Drawing, methods: Iterable[str], source: Source, columns: int) -> None:
     """One legend below the whole figure: a line, its colour and its marker stand for a method in every panel."""
-    lines = [_line(method, source.labels[method]) for method in source.order(methods)]
+    lines = []
+    for method in source.order(methods):
+        colour, marker = style(method)
+        lines.append(line_key(source.labels[method], color=colour, marker=marker, markersize=3.5, linewidth=1.2))
     if lines:
         drawing.legend(handles=lines, loc="outside lower center", ncols=columns)
 
 
-def _line(method: str, label: str) -> Line2D:
-    colour, marker = style(method)
-    return Line2D([], [], color=colour, marker=marker, markersize=3.5, linewidth=1.2, label=label)
+def line_key(label: str, **look: Any) -> Line2D:
+    """What a line or a marker stands for, for a legend."""
+    from matplotlib import lines
+
+    return lines.Line2D([], [], label=label, **look)
+
+
+def patch_key(label: str = "", **look: Any) -> Patch:
+    """What a filled area stands for, for a legend."""
+    from matplotlib import patches
+
+    return patches.Patch(label=label, **look)

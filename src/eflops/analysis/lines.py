@@ -1,10 +1,10 @@
 """Lines with bands of a standard deviation or an interval: over rounds, and over a number with diverged runs."""
 
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.markers import CARETDOWNBASE
+from typing import Any
 
-from eflops.analysis.figure import style
+import pandas as pd
+
+from eflops.analysis.figure import Axes, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, unit_values, with_metric
 
@@ -12,6 +12,8 @@ MARKERS = 5
 # The lowest R2 that is drawn to scale.
 FLOOR = -0.25
 CROSS = "\N{MULTIPLICATION SIGN}"
+# matplotlib.markers.CARETDOWNBASE, an arrow whose foot is at the point.
+ARROW = 11
 
 
 def band(curves: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -32,18 +34,11 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = 
         part = data[data["method"] == method]
         colour, marker = style(method)
         every = max(len(part) // MARKERS, 1)
-        axes.plot(
-            part["round"],
-            part["mean"],
-            color=colour,
-            linewidth=1.2,
-            marker=marker,
-            markersize=3.5,
-            markevery=(place * every // len(methods), every),
-        )
-        axes.fill_between(
-            part["round"], part["mean"] - part["sd"], part["mean"] + part["sd"], color=colour, alpha=0.12, linewidth=0
-        )
+        first = place * every // len(methods)
+        marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (first, every)}
+        axes.plot(part["round"], part["mean"], color=colour, linewidth=1.2, **marks)
+        low, high = part["mean"] - part["sd"], part["mean"] + part["sd"]
+        axes.fill_between(part["round"], low, high, color=colour, alpha=0.12, linewidth=0)
     training = data.loc[data["phase"] == "training", "round"]
     if mark_end and len(training):
         axes.axvline(training.max(), color="0.4", linestyle=":", linewidth=1)
@@ -65,27 +60,16 @@ def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
         far = part[part["mean"] < FLOOR]
         # An empty line that is not clipped would claim the figure's corner.
         if len(far):
-            axes.plot(far[x], [low] * len(far), color=colour, marker=CARETDOWNBASE, linestyle="", clip_on=False)
-    _mark_diverged(axes, data, x)
+            axes.plot(far[x], [low] * len(far), color=colour, marker=ARROW, linestyle="", clip_on=False)
+    for _, row in data[data["diverged"] > 0].groupby(x, as_index=False)[["diverged", "n"]].sum().iterrows():
+        words = f"{CROSS}\n{row['diverged']:.0f}/{row['n']:.0f}"
+        look: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": 6, "color": "0.35"}
+        axes.annotate(words, (row[x], 0.01), xycoords=("data", "axes fraction"), **look)
     keys = [f"{CROSS} diverged / all runs"] if data["diverged"].any() else []
     keys += ["\N{BLACK DOWN-POINTING TRIANGLE} mean below the axis"] if (data["mean"] < FLOOR).any() else []
     # The keys stand above all lines.
     axes.set_ylim(low, high + 0.06 * len(keys) * (high - low))
     axes.text(1, 1, "\n".join(keys), transform=axes.transAxes, ha="right", va="top", fontsize=6, color="0.35")
-
-
-def _mark_diverged(axes: Axes, data: pd.DataFrame, x: str) -> None:
-    lost = data[data["diverged"] > 0].groupby(x, as_index=False)[["diverged", "n"]].sum()
-    for _, row in lost.iterrows():
-        axes.annotate(
-            f"{CROSS}\n{row['diverged']:.0f}/{row['n']:.0f}",
-            (row[x], 0.01),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="bottom",
-            fontsize=6,
-            color="0.35",
-        )
 
 
 def limits(data: pd.DataFrame) -> tuple[float, float]:

@@ -2,12 +2,16 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard.claims import experiments_of, module_of
 from eflops.analysis.scorecard.sections import SECTIONS
-from eflops.config.products import SEARCHES, Product
 from eflops.files import PROJECT
+from eflops.results.paths import SEARCHES
+
+if TYPE_CHECKING:
+    from eflops.config.products import Product
 
 SCORECARD, SUMMARY = "scorecard.json", "summary.md"
 # The paper's numbers and claims, below the project; published results bring those they were judged by.
@@ -20,8 +24,8 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
-# The searches whose trials it tells of, by the names of their files.
-SETTING_TRIALS, GENE_TRIALS = "synthetic", "golub"
+# The search whose trials it tells of, by the name of its file.
+GENE_TRIALS = "golub"
 _SUMMARISED = (ENTROPY_GRID, ENTROPY_TRIALS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
@@ -31,16 +35,16 @@ def targets_of(folder: Path) -> Path:
     return published if published.exists() else PROJECT / TARGETS
 
 
-def summary_sources(products: Iterable[Product]) -> list[str]:
+def summary_sources(products: "Iterable[Product]") -> list[str]:
     """The sources of the summary, of which only the scorecard must be there."""
     files = {product.csv for product in products}
     return [SCORECARD, *(path for path in _SUMMARISED if path in files)]
 
 
-def summary_trials(products: Iterable[Product]) -> list[str]:
-    """The trials of searches that the summary tells of, where a product reads them too."""
-    known = {path for product in products for path in product.resources}
-    return [path for name in (SETTING_TRIALS, GENE_TRIALS) if (path := f"{SEARCHES}/{name}.csv") in known]
+def summary_trials(products: "Iterable[Product]") -> list[str]:
+    """The trials of the search that the summary tells of, where a product reads them too."""
+    path = f"{SEARCHES}/{GENE_TRIALS}.csv"
+    return [path] if any(path in product.resources for product in products) else []
 
 
 def judges(targets: Path) -> list[str]:

@@ -64,8 +64,8 @@ def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[
         raise UserError(f"there is no reference {name} for {task}; there are best_subset and lasso.")
     label, choose, measure = CHOICES[task, name]
     rows = federation.pooled().clients[0]
-    parameters = rows.x.shape[1] * (federation.meta["classes"] or 1)
-    m = kept_weights(settings, parameters, federation.meta["classes"])
+    classes = federation.meta.get("classes")  # a regression need not say that it has none
+    m = kept_weights(settings, rows.x.shape[1] * (classes or 1), classes)
     features = np.sort(choose(rows.x.astype(float), rows.y, m))
     metrics = measure(features, rows, federation.test)
     if "support" in federation.truth:

@@ -16,6 +16,7 @@ import yaml
 from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
+from eflops.analysis.stats.trials import SETTING
 from eflops.data.golub import genes
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
@@ -23,7 +24,6 @@ from eflops.files import read_json, write_bytes, write_json, write_text
 # What a diverged run counts for: as bad as a model that has learned nothing, or worse.
 WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
 LOWER_IS_BETTER = {"cross_entropy"}
-SETTING = "set_"
 KEYS = ["method", "variant"]
 # Of the paper's genes: how many are among as many that a trial selects most, and the share of runs that select each.
 GENES, LISTED, SHARE = "gene_frequency", "listed", "share@"
@@ -35,14 +35,15 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
     """Trials by method: those admitted first, then by score, diverged runs at their worst.
 
     search: `metric`, `score`, which is the mean over ratios, draws and seeds or that less a standard deviation, and
-    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows.
+    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows at any
+    ratio: a mean over ratios would let in one whose constraint is off at one of them.
     """
     metric = search["metric"]
     scored = with_costs(runs).assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
     if "open_gates" in scored:
         scored["open_gates"] /= scored["kept"]
     settings = [column for column in runs if column.startswith(SETTING)]
-    grouped = scored.groupby(["method", "variant"], sort=False)
+    grouped = scored.groupby(KEYS, sort=False)
     trials = grouped.agg(
         score=("value", "mean"),
         runs=("value", "size"),
@@ -53,7 +54,8 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
     if search["score"] == "mean_minus_sd":
         trials["score"] -= worse * grouped["value"].std(ddof=1).fillna(0)
     if "open_gates" in scored:
-        trials["open_gates"] = grouped["open_gates"].mean()
+        means = scored.groupby([*KEYS, "ratio"], sort=False, dropna=False)["open_gates"].mean()
+        trials["open_gates"] = means.groupby(KEYS, sort=False).max()
     trials = trials.join(_by_ratio(scored)).join(grouped[settings].first())
     trials.insert(0, "excluded", _excluded(trials, search["admit"]))
     order = trials.assign(order=-worse * trials["score"], out=trials["excluded"] != "").reset_index()
@@ -105,7 +107,7 @@ def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
 
 def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path, chosen: Path) -> None:
     """Rank a search's gathered runs; write all trials as CSV and the choices as JSON, entry by entry."""
-    found = pd.read_csv(runs, float_precision="round_trip")
+    found = pd.read_csv(runs)
     trials = rank(found, search)
     choices = {}
     if search["nearest"]:

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.paper import METHOD
-from eflops.config.products import SEARCHES
 from eflops.errors import UserError
 from eflops.files import locate
+from eflops.results.paths import SEARCHES
 
 # What a gated run's curve holds besides its metrics.
 GATES = ("gate_entropy", "multiplier", "open_gates", "support_changed")
@@ -57,6 +57,12 @@ class Source:
             files=frozenset([*gathered, *job["inputs"]]),
             resources=tuple(job["resources"]),
         )
+
+    @property
+    def experiment(self) -> str:
+        """The experiment of a product that has one alone."""
+        (experiment,) = self.experiments
+        return experiment
 
     def path(self, name: str) -> Path:
         """A file below the results folder; a UserError where it was not declared."""
@@ -106,7 +112,7 @@ class Source:
             raise UserError(
                 f"{path}: these trials are not there or not declared; name them in the product's resources."
             )
-        return pd.read_csv(place, float_precision="round_trip")
+        return pd.read_csv(place)
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""
@@ -153,6 +159,10 @@ class Source:
     def federated(self, names: Iterable[str]) -> list[str]:
         """Those of the methods that do not train on pooled data, in the config's order."""
         return [name for name in self.order(names) if name not in self.pooled]
+
+    def sending(self, runs: pd.DataFrame) -> pd.DataFrame:
+        """The runs of methods that communicate: those that train on pooled data send nothing."""
+        return runs[~runs["method"].isin(self.pooled)]
 
     def read(self, name: str, **options: Any) -> pd.DataFrame:
         """A CSV file below the folder, read once: several products may be made from it."""

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, StrictUndefined
 
 from eflops.analysis.source import no_runs
 from eflops.analysis.text import BOLD, MINUS, markdown_table
@@ -46,7 +45,6 @@ SKELETON = """<!doctype html>
 </body>
 </html>
 """
-_environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 BODY = """<div class="grid"><table>
 <thead><tr>{% for name in columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
@@ -141,7 +139,10 @@ def _latex(cell: object) -> str:
 
 def fill(template: str, **values: Any) -> str:
     """A template filled in; text is escaped."""
-    return _environment.from_string(template).render(**values)
+    from jinja2 import Environment, StrictUndefined  # a figure beside a table does without it
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(template).render(**values)
 
 
 def page(title: str, template: str, **values: Any) -> str:

@@ -20,22 +20,20 @@ def decimals(value: float) -> str:
 
 def spread(mean: float, sd: float, n: int = 2, diverged: int = 0) -> str:
     """`0.612 ± 0.040`, with the number of diverged runs where there are any; a single number has no sd."""
-    if diverged and diverged == n:
-        return f"all {n:.0f} diverged"
-    if pd.isna(mean):
-        return ABSENT
-    text = decimals(mean) + (f" ± {decimals(sd)}" if pd.notna(sd) else "")
-    return f"{text} ({diverged:.0f} of {n:.0f} diverged)" if diverged else text
+    return _with_diverged(mean, f" ± {decimals(sd)}" if pd.notna(sd) else "", n, diverged)
 
 
 def interval(mean: float, lower: float, upper: float, n: int = 2, diverged: int = 0) -> str:
     """`0.903 [0.895, 0.911]`, with the number of diverged runs where there are any; a single number has no interval."""
+    return _with_diverged(mean, f" [{decimals(lower)}, {decimals(upper)}]" if pd.notna(lower) else "", n, diverged)
+
+
+def _with_diverged(mean: float, beside: str, n: int, diverged: int) -> str:
     if diverged and diverged == n:
         return f"all {n:.0f} diverged"
     if pd.isna(mean):
         return ABSENT
-    text = decimals(mean) + (f" [{decimals(lower)}, {decimals(upper)}]" if pd.notna(lower) else "")
-    return f"{text} ({diverged:.0f} of {n:.0f} diverged)" if diverged else text
+    return decimals(mean) + beside + (f" ({diverged:.0f} of {n:.0f} diverged)" if diverged else "")
 
 
 def difference(mean: float, lower: float, upper: float) -> str:

@@ -5,20 +5,17 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eflops.audit.experiment import Examined, examine
 from eflops.audit.findings import Finding, summary
 from eflops.audit.layout import check_data_files, check_layout
-from eflops.audit.products import check_gathered, check_product
-from eflops.audit.references import check_references
-from eflops.audit.sample import new_seed, sample
-from eflops.audit.scorecard import check_scorecard, check_summary
+from eflops.audit.products import check_gathered, check_product, check_scorecard, check_summary
+from eflops.audit.records import Code, Examined, examine
+from eflops.audit.sample import check_references, check_weights, new_seed, sample
 from eflops.audit.study import (
-    Code,
     check_benchmarks,
     check_data_settings,
     check_present,
@@ -26,13 +23,12 @@ from eflops.audit.study import (
     check_study_code,
     check_targets,
 )
-from eflops.audit.weights import check_weights
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
 from eflops.explain.recompute import FromRecords, from_records, gathered_texts
 from eflops.explain.verdicts import judged_experiments
-from eflops.results import checksums, signature
+from eflops.results import checksums
 from eflops.results.store import RECORDS, Store, opened
 from eflops.results.study import Study, read_study
 
@@ -66,6 +62,7 @@ class Report:
     records: int = 0
     remade: int = 0
     computed: str = ""
+    signer: str = ""
     findings: list[Finding] = field(default_factory=list)
 
     def counted(self, allow_stale: bool) -> list[Finding]:
@@ -74,15 +71,16 @@ class Report:
 
     def __str__(self) -> str:
         done = f"{self.folder}: {self.records} records read, {self.remade} tables and figures made again from them"
+        signed = f", signed by the key {self.signer}" if self.signer else ""
         found = summary(self.findings) or "nothing to find fault with"
-        return "\n".join([*map(str, self.findings), f"{done}{self.computed}: {found}."])
+        return "\n".join([*map(str, self.findings), f"{done}{self.computed}{signed}: {found}."])
 
 
 def audit(folder: Path, options: Options | None = None) -> Report:
     """Audit a results folder or a published one."""
-    report, options = Report(folder), options or Options()
+    report, options = Report(folder, signer=checksums.signer(folder)), options or Options()
     if (folder / RECORDS).exists() or (folder / checksums.NAME).exists():
-        report.findings += [*checksums.check(folder), *signature.check(folder)]
+        report.findings += checksums.check(folder)
     try:
         with opened(folder) as store:
             _audit_store(store, read_study(store.folder, *options.configs), report, options)
@@ -102,7 +100,7 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
         report = audit(Path(CRATE_RESULTS), options)
     # The project's own config in a crate need not be the one that the results were made with.
     own = [finding for finding in report.findings if finding.kind != "stale" or "config.yaml" not in str(finding)]
-    return Report(folder, report.records, report.remade, report.computed, [*damaged, *own])
+    return replace(report, folder=folder, findings=[*damaged, *own])
 
 
 def _audit_store(store: Store, found: Study, report: Report, options: Options) -> None:

@@ -1,8 +1,9 @@
-"""Gathered files, tables and figures against the records: made again and compared cell by cell."""
+"""What is made from the records, made again and compared: gathered files, tables, figures, scorecard, summary."""
 
 import csv
 import io
 import itertools
+import json
 import math
 import tempfile
 from collections.abc import Iterator
@@ -12,14 +13,20 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
+from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials
+from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
+from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
 from eflops.audit.findings import Finding
+from eflops.audit.records import differences
 from eflops.config.models import Config
-from eflops.config.products import Product
+from eflops.config.products import Product, products
+from eflops.errors import UserError
+from eflops.explain import verdicts
+from eflops.explain.address import picture_hash
 from eflops.explain.recompute import FromRecords, remake
-from eflops.files import sha256
-from eflops.results.pictures import picture_hash
+from eflops.files import read_json, sha256
 from eflops.results.store import Store
 
 # A published table may have been made on another kind of machine, which may round the last digits otherwise.
@@ -49,6 +56,47 @@ def check_product(store: Store, source: Source, product: Product, config: Config
         else:
             yield from _check_picture(name, path, made, pictures)
     plt.close("all")
+
+
+def check_scorecard(store: Store, source: Source, config: Config) -> Iterator[Finding]:
+    """Every line of the scorecard, and the text of its form for reading."""
+    path = store.folder / SCORECARD
+    if not path.exists():
+        return
+    try:
+        card = verdicts.judged(source, config)
+        stored = _by_line(read_json(path))
+    except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
+        yield Finding("different", SCORECARD, f"it cannot be judged again: {error}")
+        return
+    # Through text, as the file went, so that a tuple is a list here too.
+    expected = _by_line(json.loads(json.dumps(card.as_json())))
+    for place, was, right in differences(stored, expected):
+        if not (store.published and close(was, right)):
+            yield Finding("different", SCORECARD, f"{place}: {was!r} stands there, the records give {right!r}")
+    read = store.folder / "scorecard.md"
+    if read.exists():
+        yield from compare_lines(read.name, _text(read), markdown(card))
+
+
+def _by_line(card: dict[str, Any]) -> dict[str, Any]:
+    """A scorecard whose lines are found by their ids."""
+    return {**card, "lines": {line["id"]: line for line in card["lines"]}}
+
+
+def check_summary(store: Store, config: Config) -> Iterator[Finding]:
+    """Every line of the summary."""
+    path = store.folder / SUMMARY
+    if not path.exists():
+        return
+    known = products(config)
+    sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
+    try:
+        expected = summary.text(Source(store.folder, files=sources, resources=trials))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield Finding("different", SUMMARY, f"it cannot be made again: {error}")
+        return
+    yield from compare_lines(SUMMARY, _text(path), expected)
 
 
 def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:

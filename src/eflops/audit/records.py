@@ -1,19 +1,67 @@
-"""Records against their schema, their own hash, their place, the config and the data they name."""
+"""The records of an experiment: each against its schema and hash, itself, its place, the config, the data, the code."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from eflops.audit.findings import Finding
-from eflops.code import combined
+from eflops.code import code_hashes, combined, training_roots
 from eflops.config.models import Config, with_present_names
-from eflops.config.plan import Plan, job_slice, plan_of
+from eflops.config.plan import job_slice, plan_of
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
-from eflops.explain.commands import record_path
+from eflops.explain.show import record_path
+from eflops.files import sha256_bytes
 from eflops.results import labels
 from eflops.results.store import RUNS, Store
 from eflops.training import record
-from eflops.training.record import Record
+from eflops.training.record import Record, Result
+
+# How many records name each module with each hash.
+Code = Counter[tuple[str, str]]
+# The models of which eflops.audit.sample computes metrics again.
+COMPUTED = ("linear", "softmax")
+
+
+@dataclass
+class Examined:
+    """What was found: whether every planned record is sound and in its place, and which hold their weights."""
+
+    records: int
+    whole: bool
+    findings: list[Finding]
+    code: Code = field(default_factory=Counter)
+    weighted: list[str] = field(default_factory=list)
+
+
+def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tuple[Examined, dict[str, Record]]:
+    """Check the records that lie at these paths below the runs; what was found, and the sound ones."""
+    records, damaged = read_records(store, paths)
+    misplaced = list(check_places(records))
+    wrong = {finding.place.removeprefix(f"{RUNS}/") for finding in misplaced}
+    planned = planned_paths(config, name) if name in config.experiments or name in config.searches else []
+    findings = [
+        *damaged,
+        *misplaced,
+        *check_outcomes(records),
+        *check_settings(records, config, name),
+        *check_data(records, store),
+        *check_code(records),
+    ]
+    whole = bool(planned) and all(path in records and path not in wrong for path in planned)
+    code = Counter(pair for entry in records.values() for pair in entry.origin.code.items())
+    weighted = [path for path, entry in records.items() if can_be_computed(entry)]
+    return Examined(len(records), whole, findings, code, weighted), records
+
+
+def can_be_computed(entry: Record) -> bool:
+    """Whether a record's metrics can be computed again from the weights that it holds."""
+    return bool(entry.result.weights) and entry.result.status == "finished" and entry.origin.job["model"] in COMPUTED
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
@@ -88,29 +136,24 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
     plan = plan_of(config, name)
     for ratio in plan.ratios:
         for method in plan.methods:
-            paths = {run: f"{name}/{ratio}/{method}/{run.path}" for run in plan.runs}
-            if not any(path in records for path in paths.values()):
-                continue
             job = job_slice(config, name, ratio, method)
             settings = job.pop("variants")
-            for run, path in paths.items():
+            for run in plan.runs:
+                path = f"{name}/{ratio}/{method}/{run.path}"
                 if path in records:
-                    yield path, _expected(plan, ratio, method, run, job, settings)
-
-
-def _expected(
-    plan: Plan, ratio: str, method: str, run: labels.Run, job: dict[str, Any], settings: dict[str, Any]
-) -> dict[str, Any]:
-    identity = record.Identity(
-        experiment=plan.name,
-        dataset=plan.dataset,
-        ratio=labels.ratio_value(ratio),
-        method=method,
-        variant=run.variant,
-        draw=run.draw,
-        seed=run.seed,
-    )
-    return {"run": identity.model_dump(mode="json"), "job": job, "settings": settings[run.variant]}
+                    identity = record.Identity(
+                        experiment=name,
+                        dataset=plan.dataset,
+                        ratio=labels.ratio_value(ratio),
+                        method=method,
+                        variant=run.variant,
+                        draw=run.draw,
+                        seed=run.seed,
+                    )
+                    yield (
+                        path,
+                        {"run": identity.model_dump(mode="json"), "job": job, "settings": settings[run.variant]},
+                    )
 
 
 def _data_hash(store: Store, data: str) -> str | None:
@@ -119,3 +162,82 @@ def _data_hash(store: Store, data: str) -> str | None:
         return str(read_manifest(store.folder / "data" / data)["sha256"])
     except UserError:
         return None
+
+
+def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
+    """One finding for the records of an experiment that differ from the present code in the same modules."""
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for path, entry in records.items():
+        changed = changed_modules(entry)
+        if changed:
+            groups[entry.run.experiment, changed].append(path)
+    for (experiment, changed), paths in groups.items():
+        what = f"{len(paths)} records, such as {paths[0]}, were made by other code: {changed}"
+        yield Finding("stale", f"{RUNS}/{experiment}", what)
+
+
+def changed_modules(entry: Record) -> str:
+    """In words, the modules that differ between a record and the present code; empty where none do."""
+    job = entry.origin.job
+    return describe_change(entry.origin.code, present(job["method"], job["model"], job["engine"]))
+
+
+def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
+    """In words, which modules changed, came and went."""
+    parts = {
+        "changed": [name for name in before if name in now and before[name] != now[name]],
+        "new": [name for name in now if name not in before],
+        "gone": [name for name in before if name not in now],
+    }
+    return "; ".join(f"{', '.join(names)} {what}" for what, names in parts.items() if names)
+
+
+@cache
+def present(method: str, model: str, engine: str) -> dict[str, str]:
+    """The present hashes of the modules that a training job can reach."""
+    return code_hashes(*training_roots(method, model, engine))
+
+
+def check_outcomes(records: Mapping[str, Record]) -> Iterator[Finding]:
+    """What a record says of its result against itself: metrics, curve, support and weights must tell one story."""
+    for path, entry in records.items():
+        for what in contradictions(entry.result):
+            yield Finding("different", f"{RUNS}/{path}", what)
+
+
+def contradictions(result: Result) -> Iterator[str]:
+    """What in a result contradicts the rest of it, in words."""
+    curve = result.curve
+    if {len(curve.phase), *map(len, curve.metrics.values())} != {len(curve.round)}:
+        yield "the lists of its curve are not equally long"
+        return
+    # What is measured of gates ends with the phase that has them, so a metric's end is its last value.
+    measured = {name: [value for value in values if value is not None] for name, values in curve.metrics.items()}
+    ends = {name: values[-1] for name, values in measured.items() if values}
+    if result.status == "diverged" and result.metrics:
+        yield "it diverged, and has final metrics all the same"
+    if result.status == "finished":
+        for name, value in result.metrics.items():
+            if value != ends.get(name):
+                yield f"{name} is {value}, and its curve ends with {ends.get(name)}"
+    yield from _weights(result)
+
+
+def _weights(result: Result) -> Iterator[str]:
+    inside = not result.support or (result.support[0] >= 0 and result.support[-1] < result.parameters)
+    if not inside or any(one >= other for one, other in pairwise(result.support)):
+        yield "its support is not a list of different weights in order"
+        return
+    if not result.weights:
+        return
+    if len(result.weights) != len(result.support):
+        yield f"it has {len(result.weights)} weights for a support of {len(result.support)}"
+    elif sha256_bytes(whole(result).tobytes()) != result.weights_sha256:
+        yield "its weights are not those whose hash it states"
+
+
+def whole(result: Result) -> np.ndarray:
+    """All parameters [parameters] as little-endian float32, zero outside the support."""
+    theta = np.zeros(result.parameters, "<f4")
+    theta[result.support] = result.weights
+    return theta

@@ -1,11 +1,36 @@
-"""Choosing some of many by a seed that is printed, so that the choice can be repeated."""
+"""A sample of the results computed again from the data: metrics of a record's own weights, and fits of references.
 
+Without torch or training's code. The seed that chooses the sample is printed, so that the choice can be repeated.
+"""
+
+import csv
+import io
 import random
 import secrets
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from eflops.audit.findings import Finding
+from eflops.audit.products import close
+from eflops.audit.records import whole
+from eflops.config.models import Config
+from eflops.config.plan import plan_of
+from eflops.config.products import products
+from eflops.data.federation import Federation, load, read_manifest
+from eflops.errors import UserError
+from eflops.results import labels, paths
+from eflops.results.store import RUNS, Store, data_folder
+from eflops.training.record import Record
+
+# Training adds in single precision, and these sums are in double.
+TOLERANCE = 2e-4
 Item = TypeVar("Item")
+Metrics = dict[str, float]
+Rows = list[dict[str, str]]
 
 
 def new_seed() -> int:
@@ -19,3 +44,106 @@ def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
         return list(items)
     chosen = set(random.Random(seed).sample(range(len(items)), count))
     return [item for place, item in enumerate(items) if place in chosen]
+
+
+def check_weights(store: Store, chosen: Sequence[str]) -> Iterator[Finding]:
+    """Records whose metrics are not those of their weights; one whose data cannot be had is said to be unchecked."""
+    with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
+        for path in chosen:
+            entry = store.record(path)
+            name, expected = entry.origin.data, entry.origin.data_sha256
+            try:
+                federation = load(data_folder(store, name, expected, Path(temporary)) / name)
+            except UserError as error:
+                yield Finding("different", f"{RUNS}/{path}", f"its data cannot be made again: {error}")
+                continue
+            for name, value in metrics(entry, federation).items():
+                stated = entry.result.metrics.get(name)
+                if stated is None or abs(stated - value) > TOLERANCE * max(1.0, abs(value)):
+                    what = f"{name} is {stated}, and its weights give {value:.6g} on the data it names"
+                    yield Finding("different", f"{RUNS}/{path}", what)
+
+
+def metrics(entry: Record, federation: Federation) -> Metrics:
+    """The test metrics of a record's weights."""
+    theta = whole(entry.result).astype(float)
+    found = MODELS[entry.origin.job["model"]](theta, federation)
+    truth = federation.truth.get("support")
+    return found if truth is None else {**found, "support_recovery": float(np.isin(truth, entry.result.support).mean())}
+
+
+def _linear(theta: np.ndarray, federation: Federation) -> Metrics:
+    y = federation.test.y.astype(float)
+    error = float(((federation.test.x.astype(float) @ theta - y) ** 2).mean())
+    return {"mse": error, "r2": 1 - error / float(y.var())}
+
+
+def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
+    x, y = federation.test.x.astype(float), federation.test.y
+    logits = x @ theta.reshape(-1, x.shape[1]).T
+    shifted = logits - logits.max(1, keepdims=True)
+    log_probability = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
+    found = {
+        "accuracy": float((logits.argmax(1) == y).mean()),
+        "cross_entropy": -float(log_probability[np.arange(len(y)), y].mean()),
+    }
+    if logits.shape[1] == 2:
+        score = logits[:, 1] - logits[:, 0]
+        apart = score[y == 1][:, None] - score[y == 0][None, :]
+        found["auc"] = float(((apart > 0) + 0.5 * (apart == 0)).mean())
+    return found
+
+
+MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {"linear": _linear, "softmax": _softmax}
+
+
+def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
+    """Every table of references that a product reads; of so many draws (None: all) they are fitted again."""
+    inputs = {path for product in products(config) for path in product.inputs}
+    draws: list[tuple[str, str, Rows]] = []
+    for name in config.experiments:
+        table = paths.REFERENCES.format(experiment=name)
+        if table in inputs and (store.folder / table).exists():
+            rows = _read(store.folder / table)
+            plan = plan_of(config, name)
+            for ratio in plan.ratios:
+                for draw in plan.draws:
+                    asked = labels.ratio_value(ratio), draw
+                    own = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == asked]
+                    draws.append((table, f"{plan.dataset}/{labels.data_label(ratio, draw)}", own))
+    yield from (finding for each in draws for finding in _check_data(store, *each))
+    with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
+        for each in sample(draws, count, seed):
+            yield from _fit_again(store, *each, Path(temporary))
+
+
+def _read(path: Path) -> Rows:
+    return list(csv.DictReader(io.StringIO(path.read_bytes().decode(errors="replace"))))
+
+
+def _check_data(store: Store, table: str, name: str, rows: Rows) -> Iterator[Finding]:
+    try:
+        expected = read_manifest(store.folder / "data" / name)["sha256"]
+    except UserError:
+        return  # a damaged manifest is found with the data
+    if not rows:
+        yield Finding("missing", table, f"it has no fit to data/{name}")
+    elif any(row["data_sha256"] != expected for row in rows):
+        yield Finding("different", table, f"a fit is to other data than data/{name} names")
+
+
+def _fit_again(store: Store, table: str, name: str, rows: Rows, folder: Path) -> Iterator[Finding]:
+    from eflops.analysis.references import fits  # brings the fitting libraries along
+
+    try:
+        manifest = read_manifest(store.folder / "data" / name)
+        federation = load(data_folder(store, name, manifest["sha256"], folder) / name)
+    except UserError as error:
+        yield Finding("different", table, f"its data cannot be made again: {error}")
+        return
+    for row, again in zip(rows, fits(federation, manifest), strict=True):
+        for column, value in again.items():
+            expected = "" if value is None else str(value)
+            if row[column] != expected and not close(row[column], expected):
+                what = f"{column} of {row['reference']} on data/{name} is {row[column]}, and fitted again {expected}"
+                yield Finding("different", table, what)

@@ -1,14 +1,13 @@
 """The study against itself, the records, the data, the paper's numbers, the files beside it and the present config."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_targets
 from eflops.audit.findings import Finding
-from eflops.audit.records import differences
+from eflops.audit.records import Code, differences
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
 from eflops.config.models import Config, data_settings, with_present_names
@@ -16,12 +15,11 @@ from eflops.config.plan import all_plans, job_slice, plan_of
 from eflops.config.products import PROJECT
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
-from eflops.results import benchmarks, checksums, labels, study
+from eflops.results import checksums, labels, study, times
 from eflops.results.store import RUNS, Store
 from eflops.results.study import Study
 
 FILE = Path("config.yaml")
-Code = Counter[tuple[str, str]]
 
 
 def check_study(store: Store, found: Study) -> Iterator[Finding]:
@@ -34,11 +32,6 @@ def check_study(store: Store, found: Study) -> Iterator[Finding]:
         if present != stored[study.FILES_HASH]:
             what = "the files beside it are not those that were published with it"
             yield Finding("damaged", study.NAME, what)
-
-
-def code_of(origins: Iterable[Mapping[str, str]]) -> Code:
-    """How many records name each module with each hash."""
-    return Counter(pair for origin in origins for pair in origin.items())
 
 
 def check_study_code(found: Study, code: Code) -> Iterator[Finding]:
@@ -87,19 +80,19 @@ def check_targets(store: Store) -> Iterator[Finding]:
 def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
     """Times of training jobs that no experiment or search of the study accounts for."""
     try:
-        measured = benchmarks.read(store.folder)
+        measured = times.job_times(store.folder)
         jobs, numbers = list(measured["job"].astype(str)), measured.drop(columns="job").astype(float)
     except (ValueError, KeyError) as error:
-        yield Finding("damaged", benchmarks.TABLE, f"this is no table of times ({error})")
+        yield Finding("damaged", times.TABLE, f"this is no table of times ({error})")
         return
     cells = {
         f"train/{p.name}/{ratio}/{method}" for p in all_plans(config) for ratio in p.ratios for method in p.methods
     }
     for job in jobs:
         if job.startswith("train/") and job.partition("_seeds")[0] not in cells:
-            yield Finding("unexpected", benchmarks.TABLE, f"{job}: the config has no such cell")
+            yield Finding("unexpected", times.TABLE, f"{job}: the config has no such cell")
     for place in numbers.index[(numbers < 0).any(axis=1) | numbers.isna().any(axis=1)]:
-        yield Finding("damaged", benchmarks.TABLE, f"{jobs[place]}: its numbers cannot be times")
+        yield Finding("damaged", times.TABLE, f"{jobs[place]}: its numbers cannot be times")
 
 
 def check_present(folder: Path, config: Config) -> Iterator[Finding]:

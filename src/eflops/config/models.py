@@ -201,10 +201,10 @@ Range = Interval | Annotated[list[Setting], NotEmpty]
 
 
 class Admission(Strict):
-    """What a trial must keep to in the mean over its runs, so that its method is the one that is searched for."""
+    """What a trial must keep to, so that its method is the one that is searched for."""
 
     open_gates: Annotated[Positive | None, FromText] = Field(
-        None, description="gates expected to be open after training, at most so many times the kept weights"
+        None, description="gates open after training, at each N/d in the mean, at most so many times the kept weights"
     )
     sent: dict[Name, Positive] = Field({}, description="by method: bytes sent in training, as a share of dense ones")
 

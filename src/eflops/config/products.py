@@ -16,10 +16,9 @@ from eflops.config.models import Config, Expression, Name
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
 from eflops.results import paths
+from eflops.results.paths import SEARCHES
 
 FILE = PROJECT / "config" / "products.yaml"
-# Where the trials of searches are kept; a search that was never made has none.
-SEARCHES = "resources/search"
 
 
 class Product(Strict):
@@ -136,18 +135,18 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
         if name in shown:
             continue
         parts: list[tuple[str, str, str, str, list[str]]] = [
-            (name, "table", "eflops.analysis.tables.general:summary", "metrics by method", []),
-            (f"{name}_tests", "table", "eflops.analysis.tables.general:tests", "paired tests", []),
-            (f"fig_{name}", "figure", "eflops.analysis.figures.general:make", "metrics by method", []),
+            (name, "table", "eflops.analysis.products.general:summary", "metrics by method", []),
+            (f"{name}_tests", "table", "eflops.analysis.products.general:tests", "paired tests", []),
+            (f"fig_{name}", "figure", "eflops.analysis.products.general:figure", "metrics by method", []),
         ]
         if isinstance(config.datasets.get(experiment.dataset), Expression):
             data = f"data/{experiment.dataset}"
             chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
             classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
-            tables = "eflops.analysis.tables"
+            genes = "eflops.analysis.products.genes"
             parts += [
-                (f"{name}_genes", "table", f"{tables}.selected_genes:make", "selected genes", [*chosen, classes]),
-                (f"{name}_stability", "table", f"{tables}.selection_stability:make", "stability of the genes", chosen),
+                (f"{name}_genes", "table", f"{genes}:selected", "selected genes", [*chosen, classes]),
+                (f"{name}_stability", "table", f"{genes}:stability", "stability of the genes", chosen),
             ]
         for product, kind, make, title, inputs in parts:
             entries[product] = {

@@ -1,9 +1,11 @@
-"""Addresses of numbers: a table's cell by row and column, a figure's point by series and x, a scorecard's line.
+"""From what the user typed to a results folder, a product and a cell of it.
 
-Tables and figures keep their plain numbers in a CSV file whose first columns are its keys. A word of an address names a
-row by the value of any key ("0.64", "eflops", also "E-FLoPS"), or says which key it means ("ratio=0.64").
+A table's cell is named by row and column, a figure's point by series and x, a line of the scorecard by its id. Tables
+and figures keep their plain numbers in a CSV file whose first columns are its keys. A word of an address names a row by
+the value of any key ("0.64", "eflops", also "E-FLoPS"), or says which key it means ("ratio=0.64").
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +14,18 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.source import IDENTITY
+from eflops.config.models import Config
+from eflops.config.products import Product, products
 from eflops.errors import UserError
+from eflops.files import read_json, sha256
+from eflops.results.paths import SCORECARD, STUDY
+from eflops.results.store import packed_in
 
 NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
+PLACES = (Path("results"), Path("results/published"))
+PICTURES = (".svg", ".png", ".pdf")
+# Pictures say in their metadata which numbers they were drawn from.
+DATA_HASH = re.compile(rb"data sha256 ([0-9a-f]{64})")
 FAVOURED = ("mean", "frequency", "difference", "median")
 
 
@@ -112,3 +123,88 @@ def _choices(rows: pd.DataFrame, keys: list[str]) -> str:
         if len(values) > 1:
             told.append(f"{key} ({', '.join(values[:12])}{', ...' if len(values) > 12 else ''})")
     return ", ".join(told) or "no other rows"
+
+
+def results_of(file: Path, named: Path | None) -> Path:
+    """The results folder that a file belongs to: the one it lies in, or one that holds the same file.
+
+    A picture says which numbers it was drawn from, so it may lie anywhere.
+    """
+    if named:
+        return named
+    if packed := packed_in(file):
+        return packed
+    if not file.is_file():
+        raise UserError(_missing(file))
+    around = [folder for folder in file.resolve().parents if (folder / STUDY).exists()]
+    if around:
+        return around[0]
+    usual = [place for place in PLACES if (place / STUDY).exists()]
+    drawn_from = picture_hash(file) if file.suffix in PICTURES else None
+    found = [place for place in usual if _holds(place, file, drawn_from)]
+    if not found:
+        places = " or ".join(map(str, usual)) or "any results folder"
+        raise UserError(
+            f"{file}: it lies in no results folder, and {places} does not hold it; name one with --results."
+        )
+    return found[0]
+
+
+def _missing(file: Path) -> str:
+    """What to do about a file that is not there, in words."""
+    if file.exists():
+        return f"{file}: this is a folder; name a table, a figure or the scorecard in it."
+    words = f"{file}: there is no such file; make it with: snakemake --cores 2 {file}"
+    published = PLACES[1] / file.parent.name / file.name
+    return f"{words}; or explain the published one: {published}" if published.exists() else words
+
+
+def _holds(place: Path, file: Path, drawn_from: str | None) -> bool:
+    """Whether a results folder has the numbers that a picture was drawn from, or a file with the same bytes."""
+    if drawn_from:
+        return any(sha256(table) == drawn_from for table in (place / "figures").glob("*.csv"))
+    same = [place / file.parent.name / file.name, place / file.name]
+    return any(other.is_file() and sha256(other) == sha256(file) for other in same)
+
+
+def product_of(folder: Path, config: Config, file: Path) -> Product:
+    """The table or figure that a file is; a picture is known by the hash of its data, whatever it is called."""
+    drawn_from = picture_hash(file) if file.exists() and file.suffix in PICTURES else None
+    if drawn_from:
+        for product in products(config):
+            table = folder / product.files[-1]
+            if product.kind == "figure" and table.exists() and sha256(table) == drawn_from:
+                return product
+        raise UserError(f"{file}: it was drawn from data (sha256 {drawn_from}) that {folder} does not hold.")
+    found = next((each for each in products(config) if f"{file.parent.name}/{file.name}" in each.files), None)
+    if found is None:
+        known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
+        raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
+    return found
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """The plain numbers of a table or figure."""
+    try:
+        return pd.read_csv(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
+    except (OSError, ValueError):  # what is no text, has no rows or no columns
+        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
+
+
+def scorecard_lines(folder: Path) -> dict[str, dict[str, Any]]:
+    """The lines of a results folder's scorecard, by their ids."""
+    path = folder / SCORECARD
+    try:
+        return {line["id"]: line for line in read_json(path)["lines"]}
+    except FileNotFoundError:
+        raise UserError(f"{path}: there is no scorecard; make it with: snakemake scorecard") from None
+    except (ValueError, KeyError, TypeError):
+        raise UserError(f"{path}: this is not a scorecard as the workflow writes it; eflops audit says more.") from None
+
+
+def picture_hash(path: Path) -> str | None:
+    """The hash of the data that a picture says it was drawn from."""
+    match = DATA_HASH.search(path.read_bytes())
+    return match[1].decode() if match else None

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from eflops.analysis.needs import SCORECARD
 from eflops.config.products import Product
-from eflops.data.federation import read_manifest
 from eflops.errors import UserError
-from eflops.explain.address import Address, Cell, locate
+from eflops.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
 from eflops.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
 from eflops.explain.trace import METHOD_KEYS, trace
 from eflops.files import sha256
+from eflops.results.paths import SCORECARD
 from eflops.results.store import RUNS, Store
-from eflops.results.study import Study
+from eflops.results.study import Study, read_study
 from eflops.training.record import Record
 
 if TYPE_CHECKING:
@@ -40,8 +39,7 @@ class Explanation:
 
     place: the file; words: which number in it; address: the same as options of a command; formula: how it is made;
     remade: the same number made again from the records; statistic: computed again from the runs' own values, where it
-    is a plain statistic; data: the settings that each data draw of the runs was made with; files: the hashes of the
-    number's own file and of what it was made from besides records.
+    is a plain statistic; files: the hashes of the number's own file and of what it was made from besides records.
     """
 
     place: str
@@ -53,7 +51,6 @@ class Explanation:
     remade: Any
     statistic: float | None
     runs: tuple[BehindRun, ...]
-    data: dict[str, dict[str, Any]]
     files: dict[str, str]
 
     @property
@@ -71,17 +68,25 @@ def equal(one: Any, other: Any) -> bool:
     return bool(abs(one - other) <= 1e-9 * max(1.0, abs(one)))
 
 
+def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str | None) -> Explanation:
+    """What is behind the number at an address."""
+    found = read_study(store.folder, *configs)
+    if line is not None or address.file.stem == Path(SCORECARD).stem:
+        if line is None:
+            raise UserError(f"{address.file}: say which line of the scorecard, such as --line table1/0.64/eflops.")
+        return explain_line(store, found, line)
+    return explain_cell(store, found, product_of(store.folder, found.config, address.file), address)
+
+
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
     """What is behind a cell of a table or a point of a figure."""
     name = product.csv
-    cell = locate(_table(store.folder / name), address, method_labels(study.config))
+    cell = locate(read_table(store.folder / name), address, method_labels(study.config))
     source = from_records(store, study.config)
     made = remake(product, source, study.config)
     traced = trace(product, made, cell)
     if traced.runs.empty:
         _require_known(source, product, cell)
-    remade = _same_cell(made, cell)
-    runs = tuple(_behind(store, traced.runs))
     return Explanation(
         place=name,
         words=str(cell),
@@ -89,21 +94,11 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
         value=cell.value,
         formula=traced.formula,
         metric=traced.metric,
-        remade=remade,
+        remade=_same_cell(made, cell),
         statistic=traced.recomputed,
-        runs=runs,
-        data=_data(store, runs),
+        runs=tuple(_behind(store, traced.runs)),
         files=_hashes(store, [*product.inputs, name]),
     )
-
-
-def _table(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_csv(path)
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
-    except (OSError, ValueError):  # what is no text, has no rows or no columns
-        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
 
 
 def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
@@ -121,13 +116,14 @@ def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
 def explain_line(store: Store, study: Study, name: str) -> Explanation:
     """What is behind a line of the scorecard."""
     # Judging brings scipy along, which a cell does not need.
-    from eflops.explain.verdicts import judged_line, runs_behind, stored_line
+    from eflops.explain.verdicts import judged_line, runs_behind
 
-    line = stored_line(store.folder, name)
+    lines = scorecard_lines(store.folder)
+    if name not in lines:
+        raise UserError(f"{SCORECARD}: there is no line '{name}'; there are {', '.join(lines)}.")
+    line = lines[name]
     source = from_records(store, study.config)
     verdict, reads = judged_line(source, study.config, name)
-    gathered = runs_behind(source, line, reads)
-    runs = tuple(_behind(store, gathered))
     return Explanation(
         place=SCORECARD,
         words=name,
@@ -137,8 +133,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
         metric=next((read.metric for read in reads if read.metric), ""),
         remade=verdict,
         statistic=None,
-        runs=runs,
-        data=_data(store, runs),
+        runs=tuple(_behind(store, runs_behind(source, line, reads))),
         files=_hashes(store, [SCORECARD]),
     )
 
@@ -155,16 +150,8 @@ def _behind(store: Store, runs: pd.DataFrame) -> Iterable[BehindRun]:
     for row in runs.to_dict("records"):
         path = f"{row['experiment']}/{row['record']}"
         value = row.get("value")
-        yield BehindRun(
-            f"{RUNS}/{path}",
-            store.record(path),
-            None if value is None or pd.isna(value) else float(value),
-        )
-
-
-def _data(store: Store, runs: Iterable[BehindRun]) -> dict[str, dict[str, Any]]:
-    names = dict.fromkeys(run.record.origin.data for run in runs)
-    return {name: read_manifest(store.folder / "data" / name)["settings"] for name in names}
+        contributes = None if value is None or pd.isna(value) else float(value)
+        yield BehindRun(f"{RUNS}/{path}", store.record(path), contributes)
 
 
 def _hashes(store: Store, names: Iterable[str]) -> dict[str, str]:

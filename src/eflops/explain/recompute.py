@@ -13,7 +13,7 @@ from eflops.analysis.products import made_from
 from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
-from eflops.config.products import Product, product_job, products
+from eflops.config.products import Product, product_job
 from eflops.results.store import Store
 from eflops.training.record import Record
 
@@ -103,9 +103,3 @@ def remake(product: Product, source: Source, config: Config) -> "Table | Figure"
     """A table or figure as the present code makes it."""
     job = product_job(config, product)
     return made_from(job, source.limited(job))
-
-
-def find_product(config: Config, file: Path) -> Product | None:
-    """The table or figure that a file belongs to, by its name and folder."""
-    place = f"{file.parent.name}/{file.name}"
-    return next((product for product in products(config) if place in product.files), None)

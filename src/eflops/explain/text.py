@@ -8,9 +8,8 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.text import number
-from eflops.explain.commands import make_command, verify_command
 from eflops.explain.explanation import BehindRun, Explanation
-from eflops.explain.show import INDENT, aligned
+from eflops.explain.show import INDENT, aligned, make_command, verify_command
 from eflops.files import canonical_json
 
 WIDTH = 116

@@ -1,11 +1,11 @@
-"""From a cell to its runs.
+"""From a cell to its runs, and what the cell is of them.
 
 A table or figure hands over the rows that it sums up (`runs`). A key of a cell that these rows have too (ratio, method,
 variant, phase, round, set_rate, panel ...) chooses the rows that agree with it; `reference` and `other` name methods.
 What is shown of each run is the metric that the cell's key `metric`, its own column or the product names.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,50 @@ import pandas as pd
 from eflops.analysis.stats.summary import unit_values
 from eflops.config.products import Product
 from eflops.explain.address import Cell, same
-from eflops.explain.formulas import OVER_UNITS, STATISTICS, formula, statistic
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
     from eflops.analysis.table import Table
 
 METHOD_KEYS = ("method", "reference", "other")
+OVER = "data draws (splits), each the mean of its runs that finished, or over the finished runs where there is one draw"
+# Of the values of the runs behind a cell; a run that diverged has none.
+STATISTICS: dict[str, tuple[str, Callable[[pd.Series], float]]] = {
+    "mean": (f"the mean of {{metric}} over {OVER}", lambda values: values.mean()),
+    "sd": (f"the standard deviation, with n - 1, of {{metric}} over {OVER}", lambda values: values.std()),
+    "median": ("the median of {metric} over the runs that finished", lambda values: values.median()),
+    "frequency": ("the share of the runs that have it, of which each counts as 1", lambda values: values.mean()),
+    "min": ("the smallest {metric} of the runs that finished", lambda values: values.min()),
+    "max": ("the largest {metric} of the runs that finished", lambda values: values.max()),
+}
+
+# The statistics of which the draw is the unit.
+OVER_UNITS = ("mean", "sd")
+
+# What all other columns that several products have are; of paired comparisons, reference minus other.
+MEANINGS = {
+    "n": "the number of runs",
+    "runs": "the number of runs",
+    "diverged": "the number of runs that diverged",
+    "pairs": "the number of pairs of runs that were planned",
+    "missing": "the number of pairs in which a run diverged",
+    "mean_reference": "the mean of {metric} of the reference over the pairs",
+    "mean_other": "the mean of {metric} of the other method over the pairs",
+    "difference": "the mean over pairs of {metric}, reference minus other",
+    "low": "the lower end of the 95 % interval of the mean difference of {metric}",
+    "high": "the upper end of the 95 % interval of the mean difference of {metric}",
+    "t": "the mean difference of {metric} over its standard error",
+    "df": "the number of pairs less one",
+    "p": "the two-sided p of the paired t-test of {metric}",
+    "p_holm": "that p adjusted by Holm's rule over the tests of its family",
+    "d_z": "the mean difference of {metric} over the standard deviation of the differences",
+    "wilcoxon": "the statistic of the signed-rank test of the differences of {metric}",
+    "p_wilcoxon": "the p of the signed-rank test of the differences of {metric}",
+    "lower": "the lower end of the 95 % interval of the mean of {metric} over data draws",
+    "upper": "the upper end of the 95 % interval of the mean of {metric} over data draws",
+    "spread": "the standard deviation of the means of data draws of {metric}, with n - 1",
+    "units": "the number of data draws, or of run seeds where there is one draw",
+}
 
 
 @dataclass(frozen=True)
@@ -98,3 +135,15 @@ def _agrees(column: pd.Series, value: Any) -> pd.Series:
         return (column - value).abs() < 1e-9
     equal = column == value
     return equal if equal.any() else column.map(lambda cell: same(cell, str(value)))
+
+
+def formula(column: str, metric: str) -> str:
+    """What a column is, in words; empty where only the product's own code says it."""
+    name = statistic(column, metric)
+    return (STATISTICS[name][0] if name else MEANINGS.get(column, "")).format(metric=metric)
+
+
+def statistic(column: str, metric: str) -> str:
+    """Which plain statistic a column holds, such as mean, accuracy_mean or the metric by its own name (its mean)."""
+    bare = column.removeprefix(f"{metric}_").removesuffix(f"_{metric}")
+    return "mean" if column == metric else bare if bare in STATISTICS else ""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.needs import SCORECARD, needs, targets_of
+from eflops.analysis.needs import needs, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.products import load_object
 from eflops.analysis.scorecard import claims
@@ -16,9 +16,7 @@ from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
-from eflops.errors import UserError
 from eflops.explain.address import same
-from eflops.files import read_json
 
 
 @dataclass(frozen=True)
@@ -45,17 +43,6 @@ class Reading(Evidence):
     def curves(self, experiment: str) -> pd.DataFrame:
         self.reads.append(Read(experiment))
         return super().curves(experiment)
-
-
-def stored_line(folder: Path, name: str) -> dict[str, Any]:
-    """A line of a results folder's scorecard, by its id."""
-    try:
-        lines = {line["id"]: line for line in read_json(folder / SCORECARD)["lines"]}
-    except FileNotFoundError:
-        raise UserError(f"{folder / SCORECARD}: there is no scorecard; make it with: snakemake scorecard") from None
-    if name not in lines:
-        raise UserError(f"{SCORECARD}: there is no line '{name}'; there are {', '.join(lines)}.")
-    return dict(lines[name])
 
 
 def judged_experiments(folder: Path, config: Config) -> list[str]:

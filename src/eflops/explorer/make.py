@@ -14,9 +14,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
 from eflops.data.federation import read_manifest
-from eflops.diff.diff import diff
-from eflops.diff.sides import side
-from eflops.diff.text import summary
+from eflops.diff import diff, side, summary
 from eflops.errors import UserError
 from eflops.explain.recompute import from_records, method_labels
 from eflops.explorer.page import render, rounded

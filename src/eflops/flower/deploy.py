@@ -63,14 +63,17 @@ class Demonstration:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all commands and what they started to end, wait, and end those that did not."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            for process in self.running.values():
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, number)
-            deadline = time.monotonic() + GRACE_SECONDS
-            while any(_group_lives(process) for process in self.running.values()) and time.monotonic() < deadline:
-                time.sleep(POLL_SECONDS)
+        """Ask all commands and what they started to end, wait for the commands, and end what is left."""
+        for process in self.running.values():
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + GRACE_SECONDS
+        for process in self.running.values():
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.0, deadline - time.monotonic()))
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
     def start(self, command: Path) -> None:
         """Start a host's command, with the programs of this Python environment."""
@@ -121,12 +124,3 @@ class Demonstration:
 def log_of(command: Path) -> Path:
     """Where a command writes what it has to say."""
     return command.with_suffix(".log")
-
-
-def _group_lives(process: "subprocess.Popen[bytes]") -> bool:
-    process.poll()
-    try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

@@ -1,6 +1,11 @@
-"""SHA256SUMS: every byte of every file of a folder under a hash, in the form that `sha256sum --check` reads."""
+"""SHA256SUMS: every byte of every file of a folder under a hash, in the form that `sha256sum --check` reads.
+
+The list can be signed with an ssh key (`ssh-keygen -Y sign`). Whether that key is the publisher's a reader must know
+from elsewhere, so the audit says which key it was.
+"""
 
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +15,7 @@ from eflops.files import sha256, sha256_bytes, write_text
 
 NAME = "SHA256SUMS"
 SIGNATURE = f"{NAME}.sig"
+NAMESPACE = "eflops"
 LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 
 
@@ -35,7 +41,9 @@ def files(folder: Path) -> list[str]:
 
 
 def check(folder: Path) -> Iterator[Finding]:
-    """Every file that is not what the list says, every one that is gone, and every one that is not listed."""
+    """A wrong signature, and every file that is not what the list says, is gone, or is not listed."""
+    if (folder / SIGNATURE).exists() and not signer(folder):
+        yield Finding("damaged", SIGNATURE, f"it is not a signature of {NAME}")
     try:
         listed = read(folder)
     except UserError as error:
@@ -68,3 +76,28 @@ def read(folder: Path) -> dict[str, str]:
 
 def _text(hashes: dict[str, str]) -> str:
     return "".join(f"{digest}  {path}\n" for path, digest in sorted(hashes.items()))
+
+
+def sign(folder: Path, key: Path) -> None:
+    """Sign a folder's list of hashes with a private ssh key, or the agent's key that a public one names."""
+    (folder / SIGNATURE).unlink(missing_ok=True)
+    done = _ssh_keygen("-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key), str(folder / NAME))
+    if done.returncode or not (folder / SIGNATURE).exists():
+        reason = done.stderr.decode().strip() or "ssh-keygen gave no reason"
+        raise UserError(f"{key}: nothing was signed with this key ({reason}).")
+
+
+def signer(folder: Path) -> str:
+    """The fingerprint of the key that signed a folder's list of hashes; empty where it is not signed soundly."""
+    if not (folder / SIGNATURE).exists() or not (folder / NAME).exists():
+        return ""
+    listed = (folder / NAME).read_bytes()
+    done = _ssh_keygen("-Y", "check-novalidate", "-n", NAMESPACE, "-s", str(folder / SIGNATURE), data=listed)
+    return "" if done.returncode else done.stdout.decode().strip().rpartition(" ")[2]
+
+
+def _ssh_keygen(*arguments: str, data: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(["ssh-keygen", *arguments], input=data, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise UserError("ssh-keygen is not installed, which signs and checks signatures; install OpenSSH.") from None

@@ -7,6 +7,9 @@ from typing import Literal
 
 Kind = Literal["table", "figure"]
 
+# Where the project keeps the trials of searches; a search that was never made has none.
+SEARCHES = "resources/search"
+
 DRAW = "data/{dataset}/{ratio}-draw{draw}"
 DATA_MANIFEST = f"{DRAW}/manifest.json"
 DATA_ARRAYS = f"{DRAW}/federation.npz"

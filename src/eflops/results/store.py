@@ -13,9 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from eflops.config.models import with_present_names
+from eflops.data.build import build
+from eflops.data.federation import ARRAYS, read_manifest, save
 from eflops.errors import UserError
-from eflops.files import canonical_json, write_bytes
+from eflops.files import canonical_json, sha256, write_bytes
 from eflops.results import checksums
+from eflops.results.labels import ratio_value
 from eflops.training import record
 from eflops.training.record import Record
 
@@ -72,6 +76,20 @@ def opened(folder: Path) -> Iterator[Store]:
     yield Store(folder, unpacked(packed) if packed.exists() else None)
 
 
+def packed_in(file: Path) -> Path | None:
+    """The published folder below which a record of this path lies, packed with the others."""
+    return next((up for up in file.parents if (up / RECORDS).exists() and file.is_relative_to(up / RUNS)), None)
+
+
+def read_record(file: Path) -> Record:
+    """The record of a file, or of a path below a published folder."""
+    folder = packed_in(file)
+    if folder is None:
+        return record.read(file)
+    with opened(folder) as store:
+        return store.record(file.relative_to(folder / RUNS).as_posix())
+
+
 def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
     """Write the records of these experiments to one compressed file, one line each, and say how many there are."""
     lines = []
@@ -100,3 +118,18 @@ def unpacked(packed: Path) -> dict[str, bytes]:
     except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
     return found
+
+
+def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
+    """The folder of all data that holds a draw of this sha256; made again below `folder` if its arrays are gone."""
+    stored = store.folder / "data" / name
+    if (stored / ARRAYS).exists() and read_manifest(stored)["sha256"] == expected:
+        return store.folder / "data"
+    again = folder / "data"
+    if not (again / name / ARRAYS).exists():
+        settings = with_present_names(read_manifest(stored)["settings"])
+        raw = Path("resources") / settings["source"] if settings.get("source") else None
+        save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
+    if sha256(again / name / ARRAYS) != expected:
+        raise UserError(f"data/{name}: made again it is not the data that was trained on; its code has changed.")
+    return again

@@ -1,11 +1,18 @@
-"""How long a run takes, from how long its jobs took."""
+"""How long past jobs took, by the benchmark files of a results folder, and how long a whole run takes by that."""
 
 import heapq
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from eflops.results import benchmarks
+import pandas as pd
 
+from eflops.files import write_text
+from eflops.results import paths
+from eflops.results.study import read_study
+from eflops.script import CPU_SECONDS
+
+FOLDER = "benchmarks"
+TABLE = "benchmarks.csv"
 CORES = (2, 12)
 # Jobs of a stage wait for those of the stages before it. All that is not named here is a table or figure.
 STAGES = {"fetch": 0, "data": 1, "train": 2, "references": 2, "gather": 3, "scorecard": 5, "summary": 6, "explorer": 7}
@@ -13,12 +20,38 @@ PRODUCTS = 4
 SEARCH = "search"
 
 
+def job_times(folder: Path) -> pd.DataFrame:
+    """Seconds and peak memory of every past job, by its name (the log's path below the logs), one row per job."""
+    packed, loose = folder / TABLE, folder / FOLDER
+    if not loose.is_dir() and packed.exists():
+        return pd.read_csv(packed)
+    rows = [_row(path, loose) for path in sorted(loose.rglob("*.tsv"))]
+    return pd.DataFrame(rows, columns=["job", "seconds", "cpu_seconds", "memory_mb"])
+
+
+def write_job_times(folder: Path, out: Path) -> None:
+    """Write the times of a results folder's jobs as one table."""
+    write_text(out / TABLE, job_times(folder).to_csv(index=False))
+
+
+def _row(path: Path, folder: Path) -> list[object]:
+    measured = pd.read_csv(path, sep="\t").mean(numeric_only=True)
+    name = path.relative_to(folder).with_suffix("").as_posix()
+    used = _cpu_seconds(folder.parent / paths.LOG.format(job=name))
+    seconds, sampled, memory = (round(float(measured[column]), 2) for column in ("s", "cpu_time", "max_rss"))
+    return [name, seconds, sampled if used is None else used, memory]
+
+
+def _cpu_seconds(log: Path) -> float | None:
+    """What a job's script said at its end that it used; None where it did not."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    return float(lines[-1].removeprefix(CPU_SECONDS)) if lines and lines[-1].startswith(CPU_SECONDS) else None
+
+
 def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
     """How long the jobs of a results folder took and would take, in a sentence; empty where none ran."""
-    from eflops.results.study import read_study
-
-    past = benchmarks.read(folder)
-    if past.empty or not (folder / "study.json").exists():
+    past = job_times(folder)
+    if past.empty or not (folder / paths.STUDY).exists():
         return ""
     parts = past["job"].str.extract(r"^(?P<stage>[^/]+)/?(?P<name>[^/.]*)")
     of_search = parts["stage"].isin(["train", "gather"]) & parts["name"].isin(read_study(folder).config.searches)

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from eflops.analysis.products.ablation import entropy_grid
 from eflops.analysis.source import Source
-from eflops.analysis.stats.entropy import entropy_grid
 from eflops.analysis.stats.summary import best, spread_over_draws, summarise, with_interval
 from eflops.analysis.table import Table
 from eflops.analysis.text import spread

@@ -11,8 +11,7 @@ import pandas as pd
 from eflops.analysis.scorecard.evidence import Missing
 from eflops.analysis.stats.further import Further
 from eflops.analysis.stats.paired import holm
-from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import LEVEL
+from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 
 
 class Verdict(StrEnum):

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from eflops.analysis.source import Source
 from eflops.training.numerics import wire
 
 
@@ -25,8 +24,3 @@ def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
         share_round=runs["last_round_training"] * runs["set_rounds"] / (runs["messages_training"] * dense),
         macs_removed=1 - runs["macs"] / runs["dense_macs"],
     )
-
-
-def federated(runs: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The runs of methods that communicate: those that train on pooled data send nothing."""
-    return runs[~runs["method"].isin(source.pooled)]

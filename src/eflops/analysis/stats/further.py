@@ -26,8 +26,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eflops.analysis.stats.student import t_quantile
-from eflops.analysis.stats.summary import LEVEL
+from eflops.analysis.stats.summary import LEVEL, t_quantile
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.stats.student import t_quantile, t_tail
-from eflops.analysis.stats.summary import FEWEST, LEVEL, with_metric
+from eflops.analysis.stats.summary import FEWEST, LEVEL, t_quantile, t_tail, unit_of, with_metric
 from eflops.errors import UserError
 
 COLUMNS = [
@@ -80,6 +79,24 @@ def compare(reference: pd.Series, other: pd.Series, ranks: bool = True, overlap:
         **_t_test(difference, overlap),
         **(_signed_rank(difference) if ranks else {}),
     }
+
+
+def differences_from(
+    first: object, runs: pd.DataFrame, metrics: Iterable[str], by: Sequence[str], column: str, unit: str = ""
+) -> pd.DataFrame:
+    """One row per metric, group of `by` and value of `column` but the first: its difference from the first.
+
+    Pairs share the unit, which is the draw, or the run seed where there is one draw alone, if nothing else is said.
+    """
+    unit, rows = unit or unit_of(runs), []
+    for metric in metrics:
+        means = with_metric(runs, metric).groupby([*by, column, unit], as_index=False)[metric].mean()
+        for key, group in means.groupby(list(by)) if by else [((), means)]:
+            values = group.pivot(index=unit, columns=column, values=metric)
+            for value in values.columns.drop(first) if first in values else []:
+                found = compare(values[value], values[first], ranks=False)
+                rows.append((metric, *key, value, found["difference"], found["low"], found["high"]))
+    return pd.DataFrame(rows, columns=["metric", *by, column, "difference", "low", "high"])
 
 
 def holm(p: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.stats.student import t_quantile
 from eflops.analysis.text import counted
 
 CELL = ["mean", "sd", "n", "diverged"]
@@ -23,6 +22,20 @@ METRIC_LABELS = {"support_recovery": "Support recovery", "r2": "Test R²"}
 LEVEL = 0.95
 # Below this many units a 95 % interval says nothing: over two it is 12.7 standard errors wide each way.
 FEWEST = 3
+
+
+def t_quantile(level: float, df: float) -> float:
+    """Student's t below which a share of `level` lies, by the function that scipy.stats calls too (slow to import)."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(df, level))
+
+
+def t_tail(t: float, df: float) -> float:
+    """The share that lies above Student's t."""
+    from scipy.special import stdtr
+
+    return float(stdtr(df, -t))
 
 
 def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:

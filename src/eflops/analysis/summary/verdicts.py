@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from eflops.analysis.needs import GENE_TRIALS, SETTING_TRIALS
+from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import counted
@@ -16,7 +16,6 @@ from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, sectio
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
-from eflops.analysis.stats.trials import by_ratio
 from eflops.analysis.text import judged
 
 # A scorecard as its file has it, and one of its lines.
@@ -152,8 +151,6 @@ def constraint(card: Card, source: Source) -> Iterator[Point]:
             kinds.setdefault((kind, unit), {})[place] = value
         told = [f"{kind} ({unit}) {_ends(places)}" for (kind, unit), places in kinds.items()]
         yield f"Open gates after training: {'; '.join(told)}.", _place(line)
-        if line["verdict"] == Verdict.DIFFERS and source.was_searched(SETTING_TRIALS):
-            yield from _gate_trials(source.trials(SETTING_TRIALS))
 
 
 def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
@@ -162,6 +159,7 @@ def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
     return " and ".join(f"{_interval(places[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
+<<<<<<< HEAD
 def _gate_trials(trials: pd.DataFrame) -> Iterator[Point]:
     """Whether other settings of the search meet the constraint at each N/d, and what sets the chosen one apart."""
     own, columns = trials[trials["method"] == METHOD], list(by_ratio(trials, "open_gates").values())
@@ -181,6 +179,8 @@ def _gate_trials(trials: pd.DataFrame) -> Iterator[Point]:
     )
 
 
+=======
+>>>>>>> main
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
     """The claims with a verdict; the constraint has a subject of its own."""
     return [

@@ -4,15 +4,24 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
-from matplotlib.lines import Line2D
 
-from eflops.analysis.figure import Figure, canvas, letter, log_scale, method_legend, say, style
+from eflops.analysis.figure import (
+    METRIC_AXES,
+    Axes,
+    Drawing,
+    Figure,
+    canvas,
+    letter,
+    line_key,
+    log_scale,
+    method_legend,
+    say,
+    style,
+)
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
-from eflops.analysis.stats.costs import federated, with_costs
-from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.costs import with_costs
+from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
     CELL,
     INTERVAL,
@@ -21,7 +30,6 @@ from eflops.analysis.stats.summary import (
     summarise_all,
     too_few,
     with_interval,
-    with_metric,
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import difference, exact, spread
@@ -29,13 +37,13 @@ from eflops.analysis.text import difference, exact, spread
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
 BY = ["ratio", "experiment", "method"]
+COST = ["difference", "low", "high"]
 FILLS = ("full", "left", "none")
-AXIS = {"support_recovery": "support recovery", "r2": "test $R^2$"}
 
 
 def regimes(source: Source, names: Mapping[str, str]) -> pd.DataFrame:
     """The federated runs of all regimes, with their costs, at the N/d and draws that all of them have."""
-    runs = [federated(source.runs(name), source) for name in names]
+    runs = [source.sending(source.runs(name)) for name in names]
     for column in ("ratio", "draw"):
         common = set.intersection(*(set(part[column]) for part in runs))
         runs = [part[part[column].isin(common)] for part in runs]
@@ -48,24 +56,8 @@ def cells_of(runs: pd.DataFrame, first: str) -> pd.DataFrame:
     The cost is the difference from the same method in the first regime, paired by draw, with its interval.
     """
     cells = with_interval(summarise_all(runs, [*METRICS, SENT], BY))
-    costs = [
-        {**dict(zip([*BY, "metric"], key, strict=True)), **_cost(runs, key, first)}
-        for key in cells[[*BY, "metric"]].itertuples(index=False, name=None)
-        if key[3] != SENT and key[1] != first
-    ]
-    columns = [*BY, "metric", "difference", "low", "high"]
-    return cells.merge(pd.DataFrame(costs, columns=columns), on=[*BY, "metric"], how="left")
-
-
-def _cost(runs: pd.DataFrame, key: tuple[Any, ...], first: str) -> dict[str, float]:
-    ratio, experiment, method, metric = key
-    own = with_metric(runs[(runs["ratio"] == ratio) & (runs["method"] == method)], metric)
-    means = own.groupby(["experiment", "draw"])[metric].mean()
-    if first not in means.index:
-        return {}
-    ours, theirs = means.loc[experiment], means.loc[first]
-    found = compare(ours, theirs.reindex(ours.index), ranks=False)
-    return {name: found[name] for name in ("difference", "low", "high")}
+    costs = differences_from(first, runs, METRICS, ["ratio", "method"], "experiment", "draw")
+    return cells.merge(costs, on=["metric", *BY], how="left")
 
 
 def table(source: Source, names: Mapping[str, str]) -> Table:
@@ -94,7 +86,7 @@ def _texts(cells: pd.DataFrame) -> dict[str, str]:
     texts = {"bytes": "-" if pd.isna(sent["mean"]) else f"{sent['mean']:.1%}".replace("%", " %")}
     for metric in METRICS:
         cell = cells.loc[metric]
-        cost = f" ({difference(*cell[['difference', 'low', 'high']])})"
+        cost = f" ({difference(*cell[COST])})"
         texts[METRIC_LABELS[metric]] = spread(*cell[CELL]) + ("" if pd.isna(cell["difference"]) else cost)
     return texts
 
@@ -110,11 +102,14 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
         panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
             _draw(place, cells[cells["ratio"] == ratio], metric, names, source)
-            place.set(ylabel=AXIS[metric], title=f"$N/d = {ratio:g}$")
+            place.set(ylabel=METRIC_AXES[metric], title=f"$N/d = {ratio:g}$")
             letter(place, name)
         for place in axes[-1]:
             place.set_xlabel("bytes in training, share of dense messages")
-        keys = [_key(fill, words) for fill, words in zip(FILLS, names.values(), strict=False)]
+        keys = [
+            line_key(words, color="0.3", marker="o", markersize=5, linestyle="", markerfacecoloralt="w", fillstyle=fill)
+            for fill, words in zip(FILLS, names.values(), strict=False)
+        ]
         axes[0, 0].legend(handles=keys, loc="lower right", fontsize=6.5)
         method_legend(drawing, cells["method"], source, columns=6)
         return drawing
@@ -135,24 +130,7 @@ def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str]
         axes.plot(x, y["mean"], color=colour, linewidth=0.8, alpha=0.6)
         for at, (_, fill), (_, cell) in zip(x, points, y.iterrows(), strict=True):
             low, high = (abs(cell[end] - cell["mean"]) for end in INTERVAL)
-            look: dict[str, Any] = {
-                "color": colour,
-                "marker": marker,
-                "markersize": 5,
-                "fillstyle": fill,
-                "markerfacecoloralt": "w",
-            }
-            axes.errorbar(at, cell["mean"], [[low], [high]], linewidth=0.9, capsize=2, **look)
+            look: dict[str, Any] = {"marker": marker, "markersize": 5, "fillstyle": fill, "markerfacecoloralt": "w"}
+            axes.errorbar(at, cell["mean"], [[low], [high]], color=colour, linewidth=0.9, capsize=2, **look)
     axes.set_ylim(*limits(cells[cells["metric"] == metric]))
     log_scale(axes, "x", "{:.0%}")
-
-
-def _key(fill: Any, words: str) -> Line2D:
-    look: dict[str, Any] = {
-        "fillstyle": fill,
-        "markerfacecoloralt": "w",
-        "marker": "o",
-        "markersize": 5,
-        "linestyle": "",
-    }
-    return Line2D([], [], color="0.3", label=words, **look)

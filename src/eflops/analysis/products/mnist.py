@@ -1,15 +1,15 @@
-"""The CNN on MNIST: accuracy, communication and operations; paired tests; layer by layer; when to cut."""
+"""Tables of the CNN on MNIST: accuracy, communication and operations; paired tests; layer by layer; when to cut."""
 
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.products.general import compared, comparison_table
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.summary import best, summarise_units, too_few, units_in_words
 from eflops.analysis.table import Table
-from eflops.analysis.tables.comparisons import compared, comparison_table
 from eflops.analysis.text import bold, interval, share
 from eflops.training.models.network import cnn_stages, count_operations
 
@@ -22,13 +22,12 @@ TESTED = {"accuracy": "accuracy", "macs_removed": "share of operations removed"}
 CUT_METRICS = ["accuracy", "share_training", "bytes_total", "macs_removed"]
 PRINTED = ["mean", "lower", "upper", "n", "diverged"]
 STAGES = cnn_stages((1, 28, 28), 10)
-LAYER_METRICS = {"kept": "kept", "operations": "operations", "dead_units": "dead units"}
+LAYER_METRICS = ["kept", "operations", "dead_units"]
 
 
 def costs(source: Source) -> Table:
     """One row per method; the best accuracy and the most operations removed by a federated method are bold."""
-    (experiment,) = source.experiments
-    runs = with_costs(source.runs(experiment))
+    runs = with_costs(source.runs(source.experiment))
     cells = summarise_units(runs, METRICS, ["method"])
     cells = cells[(cells["metric"] != "open_gates") | cells["mean"].notna()]
     methods = source.order(runs["method"])
@@ -41,13 +40,9 @@ def costs(source: Source) -> Table:
     shown["weights kept"] = [f"{mean:.0f}" for mean in table["kept"]["mean"]]
     shown["open gates"] = [share(mean, "{:.0f}") for mean in table["open_gates"]["mean"]]
     for metric, words in BYTES.items():
-        shown[f"bytes, {words}"] = [
-            f"{mean:.1%}" if method in federated else "-" for method, mean in table[metric]["mean"].items()
-        ]
-    shown["megabytes sent"] = [
-        f"{sent:.1f}" if method in federated else "-"
-        for method, sent in ((table["bytes_training"] + table["bytes_finetuning"])["mean"] / 1e6).items()
-    ]
+        shown[f"bytes, {words}"] = _sent(table[metric]["mean"], federated, "{:.1%}")
+    megabytes = (table["bytes_training"] + table["bytes_finetuning"])["mean"] / 1e6
+    shown["megabytes sent"] = _sent(megabytes, federated, "{:.1f}")
     shown["operations"] = [f"{mean:.0f}" for mean in table["macs"]["mean"]]
     shown["removed"] = _column(table["macs_removed"], first["macs_removed"])
     note = (
@@ -65,29 +60,30 @@ def _column(cells: pd.DataFrame, first: list[object]) -> list[str]:
     return [bold(interval(*cells.loc[name, PRINTED]), name in first) for name in cells.index]
 
 
+def _sent(means: pd.Series, federated: list[str], form: str) -> list[str]:
+    """What methods send; a dash for those that send nothing."""
+    return [form.format(mean) if method in federated else "-" for method, mean in means.items()]
+
+
 def tests(source: Source) -> Table:
     """One row per metric and other method; each metric is a family of its own."""
-    (experiment,) = source.experiments
-    runs = with_costs(source.runs(experiment))
+    runs = with_costs(source.runs(source.experiment))
     runs["macs_removed"] = runs["macs_removed"].where(runs["status"] == "finished")
     frames = [compared(source, runs, metric, f"the comparisons of {words}") for metric, words in TESTED.items()]
-    note = f"Pairs are of {units_in_words(runs)}. For both, more is better."
-    tests = pd.concat(frames, ignore_index=True)
-    return comparison_table(tests, {"metric": "metric"}, source, runs, note, TESTED)
+    pairs = f"Pairs are of {units_in_words(runs)}. For both, more is better."
+    return comparison_table(pd.concat(frames, ignore_index=True), {"metric": "metric"}, source, runs, pairs, TESTED)
 
 
 def cut(source: Source, cases: Mapping[str, str]) -> Table:
     """One row per way to cut (`cases`: variant to its words); per method its accuracy and its share of dense bytes."""
-    (experiment,) = source.experiments
-    runs = with_costs(source.runs(experiment))
+    runs = with_costs(source.runs(source.experiment))
     cells = summarise_units(runs, CUT_METRICS, ["variant", "method"])
     by_metric = {metric: part.set_index(["variant", "method"]) for metric, part in cells.groupby("metric")}
-    present = set(runs["variant"])
+    variants = list(runs["variant"].unique())
+    shown = [*(name for name in cases if name in variants), *(name for name in variants if name not in cases)]
     rows = []
-    for variant, words in {**cases, **{name: name for name in runs["variant"] if name not in cases}}.items():
-        if variant not in present:
-            continue
-        row = {"Cut": words}
+    for variant in shown:
+        row = {"Cut": cases.get(variant, variant)}
         for method in source.order(runs["method"]):
             accuracy = by_metric["accuracy"].loc[(variant, method), PRINTED]
             sent = by_metric["share_training"].loc[(variant, method), "mean"]
@@ -106,9 +102,8 @@ def layers(source: Source) -> Table:
 
     One row per layer; for each method the means over its runs.
     """
-    (experiment,) = source.experiments
-    runs = by_layer(source.supports(experiment))
-    cells = summarise_units(runs, list(LAYER_METRICS), ["method", "layer"])
+    runs = by_layer(source.supports(source.experiment))
+    cells = summarise_units(runs, LAYER_METRICS, ["method", "layer"])
     means = cells.set_index(["metric", "method", "layer"])["mean"]
     totals = cells.groupby(["metric", "method"])["mean"].sum()
     full, _ = count_operations(STAGES, np.ones(STAGES[-1].stop, bool))

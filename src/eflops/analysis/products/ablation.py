@@ -6,15 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import seaborn
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.figure import Figure, Panel, canvas, letter
+from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, Panel, canvas, letter
 from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
-from eflops.analysis.stats.entropy import GATE_RATE, METRICS, TEMPERATURE, entropy_grid, is_clear
-from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
     CELL,
     METRIC_LABELS,
@@ -22,17 +18,15 @@ from eflops.analysis.stats.summary import (
     seeds_and_draws,
     summarise_all,
     too_few,
-    unit_means,
     unit_of,
     units_named,
 )
 from eflops.analysis.table import Table
 from eflops.analysis.text import bold, difference, exact, short, spread
 
-# Dark and light, so that the two are told apart without colour as well; neither is the colour of a method.
-STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
-NAMES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
-GAIN = ["gain", "gain_low", "gain_high"]
+METRICS = list(METRIC_STYLES)
+TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
+GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
 # Differences below this are as pale as their noise.
 LEAST_BOUND = 0.05
 
@@ -55,19 +49,10 @@ class Ablation:
         Besides the summary there is the difference from the first value, paired by draw, with its 95 % interval.
         """
         order = {value: place for place, value in enumerate(self.runs[self.column].unique())}
-        data = summarise_all(self.runs, list(STYLES), ["ratio", "method", self.column])
-        gains = [self._gain(metric, value) for metric, value in zip(data["metric"], data[self.column], strict=True)]
-        data = data.assign(**pd.DataFrame(gains, index=data.index, columns=GAIN))
+        data = summarise_all(self.runs, METRICS, ["ratio", "method", self.column])
+        gains = differences_from(next(iter(order)), self.runs, METRICS, [], self.column).rename(columns=GAIN)
+        data = data.merge(gains, on=["metric", self.column], how="left")
         return data.sort_values(self.column, key=lambda values: values.map(order), kind="stable", ignore_index=True)
-
-    def _gain(self, metric: str, value: object) -> tuple[float, float, float]:
-        """The difference from the first value over draws, or over run seeds where there is one draw; NaN of itself."""
-        first = self.runs[self.column].iloc[0]
-        if value == first:
-            return (np.nan, np.nan, np.nan)
-        means = unit_means(self.runs, metric, [self.column]).set_index([self.column, unit_of(self.runs)])[metric]
-        found = compare(means.loc[value], means.loc[first], ranks=False)
-        return found["difference"], found["low"], found["high"]
 
     def name(self, value: object) -> str:
         """What a value is called in print."""
@@ -80,29 +65,19 @@ class Ablation:
 
     def _draw(self, axes: Axes, data: pd.DataFrame) -> None:
         values = list(data[self.column].unique())
-        for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), STYLES.items(), strict=True):
+        for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), METRIC_STYLES.items(), strict=True):
             cells = data[data["metric"] == metric]
             places = [values.index(value) + shift for value in cells[self.column]]
-            look: dict[str, Any] = {
-                "color": colour,
-                "markersize": 4,
-                "capsize": 2,
-                "linewidth": 1,
-                "label": NAMES[metric],
-            }
-            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, **look)
+            look: dict[str, Any] = {"color": colour, "markersize": 4, "capsize": 2, "linewidth": 1}
+            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, label=METRIC_AXES[metric], **look)
         for place, value in enumerate(values):
-            _mark_diverged(axes, place, data[data[self.column] == value].iloc[0])
+            cell = data[data[self.column] == value].iloc[0]
+            if cell["diverged"]:
+                words = f"{CROSS}\n{cell['diverged']}/{cell['n']}\ndiverged"
+                look = {"ha": "center", "va": "top", "fontsize": 6, "color": "0.35"}
+                axes.annotate(words, (place, 0.98), xycoords=("data", "axes fraction"), **look)
         axes.set(xlabel=self.label, xlim=(-0.5, len(values) - 0.5), ylim=(min(0.0, axes.get_ylim()[0]), 1.0))
         axes.set_xticks(range(len(values)), [self.name(value) for value in values])
-
-
-def _mark_diverged(axes: Axes, place: int, cell: pd.Series) -> None:
-    """Where runs diverged, how many did."""
-    if cell["diverged"]:
-        words = f"{CROSS}\n{cell['diverged']}/{cell['n']}\ndiverged"
-        look: dict[str, Any] = {"ha": "center", "va": "top", "fontsize": 6, "color": "0.35"}
-        axes.annotate(words, (place, 0.98), xycoords=("data", "axes fraction"), **look)
 
 
 def one_method(source: Source, experiment: str) -> tuple[pd.DataFrame, str]:
@@ -117,18 +92,15 @@ def one_method(source: Source, experiment: str) -> tuple[pd.DataFrame, str]:
 
 def table(source: Source, **setting: Any) -> Table:
     """One row per value of a setting: support recovery and test R2; the best is bold."""
-    (experiment,) = source.experiments
-    runs, left_out = one_method(source, experiment)
+    runs, left_out = one_method(source, source.experiment)
     ablation = Ablation(runs, **setting)
     data = ablation.summary()
     shown = {ablation.label: [ablation.name(value).replace("\n", " ") for value in data[ablation.column].unique()]}
     for metric, cells in data.groupby("metric", sort=False):
         cells = cells.set_index(ablation.column)
-        first = best(cells)
-        shown[METRIC_LABELS[str(metric)]] = [
-            bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()
-        ]
-        shown[f"{METRIC_LABELS[str(metric)]}, difference"] = [difference(*row[GAIN]) for _, row in cells.iterrows()]
+        first, label = best(cells), METRIC_LABELS[str(metric)]
+        shown[label] = [bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()]
+        shown[f"{label}, difference"] = [difference(*row[list(GAIN.values())]) for _, row in cells.iterrows()]
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
@@ -140,14 +112,12 @@ def table(source: Source, **setting: Any) -> Table:
 
 def figure(source: Source, **setting: Any) -> Figure:
     """Support recovery and test R2 of every value of a setting."""
-    (experiment,) = source.experiments
-    panel = Ablation(one_method(source, experiment)[0], **setting).panel()
-    words = f"mean ± sd over {units_named(panel.runs)}"
+    panel = Ablation(one_method(source, source.experiment)[0], **setting).panel()
 
     def paint() -> Drawing:
         drawing, axes = canvas(size=(3.0, 2.6))
         panel.draw(axes)
-        axes.set_ylabel(words)
+        axes.set_ylabel(f"mean ± sd over {units_named(panel.runs)}")
         drawing.legend(loc="outside lower center", ncols=2)
         return drawing
 
@@ -183,15 +153,35 @@ def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figur
     return Figure(data[columns], pd.concat(runs, ignore_index=True), paint)
 
 
+def entropy_grid(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per N/d, metric, gate rate and temperature.
+
+    Besides the summary there is `gain`, the mean difference from T = 0 at the same gate rate with its 95 % interval,
+    paired by draw (by run seed where there is one draw).
+    """
+    cells = summarise_all(runs, METRICS, ["ratio", "method", GATE_RATE, TEMPERATURE])
+    gains = differences_from(0.0, runs, METRICS, ["ratio", GATE_RATE], TEMPERATURE).rename(columns=GAIN)
+    return cells.merge(gains, on=["metric", "ratio", GATE_RATE, TEMPERATURE], how="left")
+
+
+def is_clear(cell: pd.Series) -> bool:
+    """Whether the interval of a gain leaves 0 out."""
+    return bool(cell["gain_low"] > 0 or cell["gain_high"] < 0)
+
+
+def _entropy(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The runs of the paper's method, and their grid."""
+    runs = source.runs(source.experiment)
+    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
+    return runs, entropy_grid(runs)
+
+
 def entropy_table(source: Source) -> Table:
     """The temperature of the entropy term, crossed with the rate of the gates.
 
     One row per N/d, metric and gate rate, one column per temperature; the best of a row is bold.
     """
-    (experiment,) = source.experiments
-    runs = source.runs(experiment)
-    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
-    cells = entropy_grid(runs)
+    runs, cells = _entropy(source)
     rows = []
     for (metric, ratio, gate_rate), group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False):
         own = group.set_index(TEMPERATURE)
@@ -213,10 +203,7 @@ def entropy_table(source: Source) -> Table:
 
 def entropy_figure(source: Source) -> Figure:
     """One map per metric and N/d: the number is the mean, the colour its difference from T = 0 at that gate rate."""
-    (experiment,) = source.experiments
-    runs = source.runs(experiment)
-    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
-    cells = entropy_grid(runs)
+    runs, cells = _entropy(source)
     ratios = sorted(cells["ratio"].unique())
 
     def paint() -> Drawing:
@@ -224,9 +211,11 @@ def entropy_figure(source: Source) -> Figure:
         drawing, axes = canvas(len(METRICS), len(ratios), size=size, squeeze=False)
         panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
-            own = cells[(cells["metric"] == metric) & (cells["ratio"] == ratio)]
-            draw_map(place, own, _bound(cells, metric), ratio == ratios[-1])
-            place.set_title(f"{NAMES[metric]}, $N/d = {ratio:g}$")
+            own = cells[cells["metric"] == metric]
+            # The maps of a metric share one colour scale.
+            bound = max(LEAST_BOUND, float(np.nan_to_num(own["gain"].abs().max())))
+            draw_map(place, own[own["ratio"] == ratio], bound, ratio == ratios[-1])
+            place.set_title(f"{METRIC_AXES[metric]}, $N/d = {ratio:g}$")
             letter(place, name)
         words = f"mean over {units_named(runs)}; †: 95 % interval of the paired difference without 0"
         drawing.supxlabel(words, fontsize=7)
@@ -237,19 +226,14 @@ def entropy_figure(source: Source) -> Figure:
 
 def draw_map(axes: Axes, cells: pd.DataFrame, bound: float, scale: bool) -> None:
     """One map; a cell in which runs diverged says how many, and is grey where all did."""
+    import seaborn  # takes half a second
+
     at_zero = (cells[TEMPERATURE] == 0) & cells["mean"].notna()
     told = cells.assign(gain=cells["gain"].mask(at_zero, 0.0), words=[_words(cell) for _, cell in cells.iterrows()])
     gains, words = (told.pivot(index=TEMPERATURE, columns=GATE_RATE, values=name) for name in ("gain", "words"))
-    look = {
-        "cmap": "PuOr_r",
-        "vmin": -bound,
-        "vmax": bound,
-        "annot_kws": {"fontsize": 6.5},
-        "fmt": "",
-        "linewidths": 0.5,
-    }
-    bar = {"label": "difference from $T = 0$"}
-    seaborn.heatmap(gains.astype(float), annot=words, ax=axes, cbar=scale, cbar_kws=bar if scale else None, **look)
+    look = {"cmap": "PuOr_r", "vmin": -bound, "vmax": bound, "annot_kws": {"fontsize": 6.5}, "linewidths": 0.5}
+    bar = {"label": "difference from $T = 0$"} if scale else None
+    seaborn.heatmap(gains.astype(float), annot=words, fmt="", ax=axes, cbar=scale, cbar_kws=bar, **look)
     axes.invert_yaxis()
     axes.set_facecolor("0.85")
     for row, column in zip(*np.nonzero(gains.isna().to_numpy()), strict=True):
@@ -264,9 +248,3 @@ def _words(cell: pd.Series) -> str:
         return "diverged"
     lost = f"\n{cell['diverged']}/{cell['n']} div." if cell["diverged"] else ""
     return f"{cell['mean']:.3f}{'†' if is_clear(cell) else ''}{lost}"
-
-
-def _bound(cells: pd.DataFrame, metric: str) -> float:
-    """The largest difference of a metric, so that its maps share one colour scale."""
-    largest = cells.loc[cells["metric"] == metric, "gain"].abs().max()
-    return max(LEAST_BOUND, float(np.nan_to_num(largest)))

@@ -1,11 +1,8 @@
 """The scorecard at a glance: each number and claim of the paper as a square, coloured by its verdict."""
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
-from matplotlib.patches import Patch, Rectangle
 
-from eflops.analysis.figure import Figure, canvas
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.scorecard.verdict import Verdict
@@ -29,7 +26,7 @@ TABLES = (
 )
 
 
-def make(source: Source) -> Figure:
+def figure(source: Source) -> Figure:
     """The paper's two tables as they are laid out there, differences within the first, and test and claims as a list.
 
     No run stands behind a square by itself: it is a line of the scorecard, which has its own explanation.
@@ -52,13 +49,20 @@ def make(source: Source) -> Figure:
         _grid(axes[3], rest, list(rest["row"]), [""])
         axes[3].set(title="test and claims", xticks=[])
         axes[3].yaxis.tick_right()
-        drawing.legend(handles=_legend(data), loc="outside lower center", ncols=3)
+        counts = data["verdict"].value_counts()
+        keys = [
+            patch_key(f"{mark}  {verdict}: {counts.get(verdict, 0)}", color=colour)
+            for verdict, (colour, _, mark) in LOOKS.items()
+        ]
+        drawing.legend(handles=keys, loc="outside lower center", ncols=3)
         return drawing
 
     return Figure(data, no_runs(), paint)
 
 
 def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -> None:
+    from matplotlib.patches import Rectangle
+
     for row, column, verdict in part[["row", "column", "verdict"]].values:
         x, y = columns.index(column), rows.index(row)
         colour, ink, mark = LOOKS[Verdict(verdict)]
@@ -68,11 +72,3 @@ def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0, labelsize=7)
     axes.spines[:].set_visible(False)
-
-
-def _legend(data: pd.DataFrame) -> list[Patch]:
-    counts = data["verdict"].value_counts()
-    return [
-        Patch(color=colour, label=f"{mark}  {verdict}: {counts.get(verdict, 0)}")
-        for verdict, (colour, _, mark) in LOOKS.items()
-    ]

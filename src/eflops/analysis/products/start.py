@@ -3,13 +3,8 @@
 from typing import Any
 
 import pandas as pd
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
-from eflops.analysis.figure import Figure, canvas, letter, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, say, style
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import DENSE, Paper, read_paper
 from eflops.analysis.source import Source
@@ -21,11 +16,11 @@ from eflops.files import PROJECT
 START = "set_initial"
 STARTS = {"uniform": ("random start (filled)", ""), "zeros": ("from zero (hatched, hollow)", "////")}
 PAPER = "paper"
-GENES, SPREAD, SHARE = "genes", "support_recovery", "share"
+GENES, SPREAD = "genes", "support_recovery"
 COLUMNS = ["panel", "method", START, "place", "value", "sd", "n"]
 
 
-def make(source: Source, synthetic: str, expression: str) -> Figure:
+def figure(source: Source, synthetic: str, expression: str) -> Figure:
     """Three panels: genes per run, the shares of dense averaging's genes by rank, and spreads over run seeds.
 
     synthetic, expression: the experiments that vary the start on the two kinds of data.
@@ -44,7 +39,14 @@ def make(source: Source, synthetic: str, expression: str) -> Figure:
             axis.set_ylabel(name)
             letter(axis, "abc"[place])
         ratio = "" if spreads["ratio"].isna().all() else f", N/d {spreads['ratio'].iloc[0]:g}"
-        drawing.legend(handles=_keys(), loc="outside lower center", ncols=3)
+        # What solid and hatched bars, filled and hollow points, and black dashes stand for.
+        keys = [
+            patch_key(words, facecolor="0.3", alpha=0.5 if hatch else 1.0, hatch=hatch, edgecolor="w")
+            for words, hatch in STARTS.values()
+        ]
+        drawing.legend(
+            handles=[*keys, line_key("the paper", color="k", linewidth=1.3)], loc="outside lower center", ncols=3
+        )
         axes[2].set_title(f"support recovery{ratio}")
         return drawing
 
@@ -93,9 +95,8 @@ def seed_spreads(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
         for method in runs["method"].unique()
         if method in printed
     ]
-    return pd.concat([ours, pd.DataFrame(rows, columns=["method", START, "value"])], ignore_index=True).assign(
-        panel="c"
-    )
+    theirs = pd.DataFrame(rows, columns=["method", START, "value"])
+    return pd.concat([ours, theirs], ignore_index=True).assign(panel="c")
 
 
 def _draw_bars(axes: Axes, data: pd.DataFrame, source: Source) -> None:
@@ -109,39 +110,23 @@ def _draw_bars(axes: Axes, data: pd.DataFrame, source: Source) -> None:
         for side, (start, (_, hatch)) in zip((-0.2, 0.2), STARTS.items(), strict=True):
             if start in own.index:
                 value, sd = own.loc[start, "value"], own.loc[start, "sd"]
-                look: dict[str, Any] = {
-                    "color": style(method)[0],
-                    "alpha": 0.5 if hatch else 1.0,
-                    "hatch": hatch,
-                    "edgecolor": "w",
-                }
-                axes.bar(place + side, value, 0.36, linewidth=0.3, **look)
+                look: dict[str, Any] = {"alpha": 0.5 if hatch else 1.0, "hatch": hatch, "edgecolor": "w"}
+                axes.bar(place + side, value, 0.36, color=style(method)[0], linewidth=0.3, **look)
                 if sd > 0:
                     axes.errorbar(place + side, value, sd, color="0.2", linewidth=0.8, capsize=1.5)
         if PAPER in own.index:
             axes.plot([place - 0.42, place + 0.42], [own.loc[PAPER, "value"]] * 2, color="k", linewidth=1.3)
-    axes.set_xticks(range(len(methods)), [source.labels[method].replace(" ", "\n", 1) for method in methods])
-    axes.tick_params(axis="x", length=0, labelsize=6.5)
+    name_bars(axes, [source.labels[method] for method in methods])
 
 
 def _draw_ranks(axes: Axes, data: pd.DataFrame, source: Source) -> None:
     """Shares over their rank, one line per start."""
-    colour = style(DENSE)[0]
+    ours: dict[str, Any] = {"color": style(DENSE)[0], "marker": "o", "markersize": 4, "linewidth": 1.0}
     looks: dict[str, dict[str, Any]] = {
-        PAPER: {"color": "k", "marker": "_", "markersize": 9, "linestyle": "", "markeredgewidth": 1.3}
+        PAPER: {"color": "k", "marker": "_", "markersize": 9, "linestyle": "", "markeredgewidth": 1.3},
+        "uniform": ours,
+        "zeros": ours | {"linestyle": ":", "markerfacecolor": "w"},
     }
-    looks["uniform"] = {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.0}
-    looks["zeros"] = {"color": colour, "marker": "o", "markersize": 4, "linewidth": 1.0, "linestyle": ":"}
-    looks["zeros"] |= {"markerfacecolor": "w"}
     for start, own in data.groupby(START, sort=False):
         axes.plot(own["place"], own["value"], **looks.get(str(start), {}))
     axes.set(xlabel="place of the gene", ylim=(0, 1.05), xticks=sorted(data["place"].dropna().unique()))
-
-
-def _keys() -> list[Artist]:
-    """What solid and hatched bars, filled and hollow points, and black dashes stand for."""
-    bars = [
-        Patch(facecolor="0.3", alpha=0.5 if hatch else 1.0, hatch=hatch, edgecolor="w", label=words)
-        for words, hatch in STARTS.values()
-    ]
-    return [*bars, Line2D([], [], color="k", linewidth=1.3, label="the paper")]

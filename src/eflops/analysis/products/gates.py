@@ -3,10 +3,8 @@
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Drawing
 
-from eflops.analysis.figure import Figure, canvas, log_scale, method_legend, say
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, log_scale, method_legend, say
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import units_named
@@ -21,7 +19,7 @@ SHOWN = {
 TARGET = "target"
 
 
-def make(source: Source, names: Mapping[str, str]) -> Figure:
+def figure(source: Source, names: Mapping[str, str]) -> Figure:
     """One row of panels per experiment, one panel per quantity; the dashed line is the target of the constraint.
 
     names: what the data of each experiment are called, in the order of the rows; of pooled training nothing is shown.

@@ -16,10 +16,10 @@ from eflops.config.products import PROJECT, products
 from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
 from eflops.explain.recompute import GATHERED, gathered_files
-from eflops.results import benchmarks, checksums, labels, signature, study
+from eflops.results import checksums, labels, study, times
 from eflops.results.store import RECORDS, RUNS, pack
 
-LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", benchmarks.FOLDER, "report.html"}
+LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", times.FOLDER, "report.html"}
 # What a repository can track without becoming a burden to clone.
 MOST_BYTES = 30_000_000
 
@@ -38,7 +38,7 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
     unfinished.mkdir(parents=True)
     count = _fill(results, unfinished)
     if key:
-        signature.sign(unfinished, key)
+        checksums.sign(unfinished, key)
     if obstacle := _too_large(unfinished, most_bytes):
         shutil.rmtree(unfinished)
         raise UserError(f"{out}: nothing was published, because {obstacle}")
@@ -64,7 +64,7 @@ def _fill(results: Path, out: Path) -> int:
         shutil.copyfile(path, target)
     if (results / SCORECARD).exists():
         shutil.copyfile(PROJECT / TARGETS, out / Path(TARGETS).name)
-    benchmarks.write(results, out)
+    times.write_job_times(results, out)
     count = pack(results / RUNS, config.experiments, out / RECORDS)
     files_hash = checksums.list_hash(checksums.hashes(out), study.NAME)
     study.seal({**found.stored, study.FILES_HASH: files_hash}, out / study.NAME)

@@ -1,1 +1,0 @@
-"""Functions that make figures and their panels, as config/products.yaml names them."""

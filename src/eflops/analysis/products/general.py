@@ -1,0 +1,164 @@
+"""What any experiment has: its metrics by method, N/d and variant as a table and a figure, and paired tests of them."""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, style
+from eflops.analysis.source import Source
+from eflops.analysis.stats.paired import paired_tests
+from eflops.analysis.stats.summary import (
+    CELL,
+    seeds_and_draws,
+    summarise_all,
+    too_few,
+    unit_means,
+    unit_of,
+    with_metric,
+)
+from eflops.analysis.table import Table
+from eflops.analysis.text import difference, exact, probability, short, spread, with_minus
+
+LABELS = {"ratio": "N/d", "variant": "variant"}
+NOTE = (
+    "Differences are {reference} minus the other method, with their 95 % interval; n pairs, diverged runs left out and "
+    "counted as missing; Holm's adjustment over {family}; d_z is the mean of the differences over their standard "
+    "deviation."
+)
+COLUMNS = ["against", "n", "difference [95 % interval]", "t (df)", "p", "p (Holm)", "d_z", "p (Wilcoxon)"]
+
+
+def cases(runs: pd.DataFrame) -> list[str]:
+    """The columns that tell an experiment's cells apart besides the method: N/d and variant where they differ."""
+    return [column for column in LABELS if runs[column].nunique() > 1]
+
+
+def summary(source: Source) -> Table:
+    """One row per N/d, variant and method, one column per metric."""
+    runs = source.runs(source.experiment)
+    by = cases(runs)
+    cells = summarise_all(runs, source.metrics(source.experiment), [*by, "method"])
+    rows = []
+    for case, group in cells.groupby(by, sort=False) if by else [((), cells)]:
+        names = {LABELS[column]: short(value) for column, value in zip(by, case, strict=True)}
+        for method in source.order(group["method"]):
+            own = group[group["method"] == method]
+            texts = {row["metric"]: spread(*row[CELL]) for _, row in own.iterrows()}
+            rows.append({**names, "Method": source.labels[method], "n": f"{own['n'].max()}", **texts})
+    lost = int((runs["status"] == "diverged").sum())
+    note = f"Mean ± standard deviation over n runs: {seeds_and_draws(runs)}."
+    return Table(cells, pd.DataFrame(rows), note + (f" {lost} of {len(runs)} runs diverged." if lost else ""), runs)
+
+
+def tests(source: Source) -> Table:
+    """One row per metric, N/d, variant and other method; each metric is a family of its own."""
+    runs = source.runs(source.experiment)
+    by = cases(runs)
+    frames = [
+        compared(source, runs, metric, f"the comparisons of {metric}", by)
+        for metric in source.metrics(source.experiment)
+    ]
+    columns = {"metric": "metric"} | {column: LABELS[column] for column in by}
+    pairs = f"Pairs share the data draw and the run seed: {seeds_and_draws(runs)}."
+    return comparison_table(pd.concat(frames, ignore_index=True), columns, source, runs, pairs)
+
+
+def tests_over_ratios(source: Source, metric: str, words: str) -> Table:
+    """The tests of a metric at each N/d, paired over draws."""
+    runs = source.runs(source.experiment)
+    found = compared(source, runs, metric, f"all comparisons of {words} in this table", ["ratio"])
+    shared = "A pair is a data draw, its seeds averaged" if runs["draw"].nunique() > 1 else "A pair is a run seed"
+    return comparison_table(found, {"ratio": "N/d"}, source, runs, f"{shared}: {seeds_and_draws(runs)}.")
+
+
+def compared(
+    source: Source, runs: pd.DataFrame, metric: str, family: str, by: Iterable[str] = (), overlap: float = 0.0
+) -> pd.DataFrame:
+    """The reference method against every other one that ran; no row where it ran alone.
+
+    The unit is the draw, whose seeds are averaged; the run seed where there is one draw alone.
+    """
+    first, *others = source.from_reference(runs["method"])
+    means = unit_means(runs, metric, [*by, "method"])
+    return paired_tests(means, metric, first, others, [unit_of(runs)], family, tuple(by), overlap=overlap)
+
+
+def comparison_table(
+    tests: pd.DataFrame,
+    by: Mapping[str, str],
+    source: Source,
+    runs: pd.DataFrame,
+    pairs: str,
+    words: Mapping[str, str] | None = None,
+    family: str = "",
+) -> Table:
+    """A table of tests.
+
+    tests: as `paired_tests` gives them; by: the columns in front and how they are printed; runs: what was compared;
+    pairs: what a pair shares, in a sentence; words: what values of those columns are called; family: what the families
+    are called together, where there are too many to name each.
+    """
+    if tests.empty:
+        alone = " and ".join(source.labels[name] for name in source.order(runs["method"])) or "nothing"
+        return Table(tests, pd.DataFrame(columns=[*by.values(), *COLUMNS]), f"Only {alone} ran: no pair to test.")
+    shown = []
+    for _, row in tests.iterrows():
+        keys = [row[column] for column in by]
+        texts = [
+            *(exact(key) if isinstance(key, float) else (words or {}).get(str(key), str(key)) for key in keys),
+            source.labels[row["other"]],
+            f"{row['n']}" + (f" ({row['missing']} missing)" if row["missing"] else ""),
+            difference(row["difference"], row["low"], row["high"]),
+            with_minus("{:.2f} ({})", row["t"], row["df"]),
+            probability(row["p"]),
+            probability(row["p_holm"]),
+            with_minus("{:.2f}", row["d_z"]),
+            probability(row["p_wilcoxon"]),
+        ]
+        shown.append(texts)
+    reference = source.labels[tests["reference"].iloc[0]]
+    families = " and ".join(f"{name} ({n} tests)" for name, n in tests[["family", "tests"]].value_counts().index)
+    note = NOTE.format(reference=reference, family=family or families)
+    columns = [*by.values(), *COLUMNS]
+    return Table(tests, pd.DataFrame(shown, columns=columns), f"{note} {pairs}{too_few(tests['n'])}", runs)
+
+
+def figure(source: Source) -> Figure:
+    """Every run as a point, with mean and standard deviation, one panel per metric, for each N/d and variant."""
+    runs, metrics = source.runs(source.experiment), source.metrics(source.experiment)
+    by = cases(runs)
+    data = summarise_all(runs, metrics, [*by, "method"])
+    names = [
+        [f"{LABELS[key]} {short(value)}" if key == "ratio" else str(value) for key, value in case.items()]
+        for case in runs[by].to_dict("records")
+    ]
+    named = runs.assign(case=["\n".join(name) for name in names])
+
+    def paint() -> Drawing:
+        width = max(3.0, 1.0 + 0.22 * len(data) / len(metrics))
+        drawing, axes = canvas(1, len(metrics), size=(width * len(metrics), 3.2), squeeze=False)
+        for place, metric in zip(axes.flat, metrics, strict=True):
+            _draw(place, with_metric(named, metric), metric, source)
+        method_legend(drawing, data["method"], source, columns=4)
+        return drawing
+
+    return Figure(data, runs, paint)
+
+
+def _draw(axes: Axes, runs: pd.DataFrame, metric: str, source: Source) -> None:
+    """Points and means; where runs diverged, the panel's title says how many."""
+    import seaborn  # takes half a second
+
+    lost = int((runs["status"] == "diverged").sum())
+    if runs[metric].isna().all():
+        say(axes, f"{metric}: {lost} of {len(runs)} runs diverged")
+        return
+    methods = source.order(runs["method"])
+    colours = [style(method)[0] for method in methods]
+    data = {"data": runs, "x": "case", "y": metric, "hue": "method", "hue_order": methods, "palette": colours}
+    seaborn.stripplot(**data, legend=False, ax=axes, dodge=True, jitter=False, size=3, alpha=0.5)
+    dodge = 0.8 - 0.8 / len(methods) if len(methods) > 1 else False
+    marks = {"markers": [style(method)[1] for method in methods], "markersize": 5, "linestyle": "none"}
+    seaborn.pointplot(**data, **marks, legend=False, ax=axes, dodge=dodge, errorbar="sd", err_kws={"lw": 1})
+    axes.tick_params(axis="x", length=0)
+    axes.set(xlabel="", ylabel=metric, title=f"{lost} of {len(runs)} runs diverged" if lost else "runs, mean ± sd")

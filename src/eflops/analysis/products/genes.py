@@ -1,0 +1,272 @@
+"""The genes that runs select: how often (Table 2), for which class they speak, how alike the sets are, and by scaling.
+
+Those of the Golub data come as probes, of which a gene may have several; `over` says what each experiment varies.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, sentence
+from eflops.analysis.paper import METHOD
+from eflops.analysis.source import Source
+from eflops.analysis.stats.genes import (
+    directions,
+    fitted_features,
+    gene_shares,
+    mean_jaccard,
+    nogueira,
+    selected_features,
+    selection,
+    selections,
+    stability_over,
+)
+from eflops.analysis.stats.summary import seeds_and_draws, with_metric
+from eflops.analysis.table import Table
+from eflops.analysis.text import share, shortened
+from eflops.data.golub import genes as golub_genes
+
+PROBES, GENES, BY_SCALING = 7, 15, 5
+LONGEST, LONGEST_TICK = 48, 40
+
+
+def frequency(source: Source, splits: str, seeds: str = "") -> Table:
+    """Table 2: the share of runs that select each gene, over splits; shown are the most frequent seven of each method.
+
+    splits: the experiment over splits; seeds: one over run seeds of one split, whose shares stand beside. The data hold
+    all probes that any run over splits selects.
+    """
+    names = golub_genes()
+    selected = selected_features(source, splits, len(names))
+    picked = selections(selected, names["probe"])
+    by_split = picked.groupby(["method", "probe", "draw"], as_index=False)["value"].mean()
+    spreads = by_split.groupby(["method", "probe"], as_index=False)["value"].agg(sd_splits="std", splits="count")
+    shares = gene_shares(selected, names).merge(spreads, on=["method", "probe"], how="left")
+    over = seeds_and_draws(selected, "split")
+    note = f"Share of runs that keep any weight of the probe: mean ± standard deviation over {over}"
+    if seeds:
+        one_split = selected_features(source, seeds, len(names))
+        beside = gene_shares(one_split, names).rename(columns={"frequency": "one_split"})
+        shares = shares.merge(beside[["method", "probe", "one_split"]], on=["method", "probe"], how="left")
+        shares = shares.fillna({"one_split": 0.0})
+        note += f"; behind the stroke the share over {seeds_and_draws(one_split, 'split')}"
+    by_method = {method: shares[shares["method"] == method] for method in source.order(selected["method"])}
+    columns = {source.labels[method]: _places(own) for method, own in by_method.items()}
+    return Table(
+        pd.concat(by_method.values(), ignore_index=True),
+        pd.DataFrame({"place": range(1, PROBES + 1), **columns}),
+        f"{note}. Where runs select several probes of one gene, `any` is the share with at least one of them.",
+        picked.merge(names.rename(columns={"label": "gene"})[["probe", "gene"]]),
+        "value",
+    )
+
+
+def _places(shares: pd.DataFrame) -> list[str]:
+    cells = []
+    for _, row in shares.head(PROBES).iterrows():
+        name = shortened(row["gene"], LONGEST)
+        probe = "" if name == row["probe"] else f" {row['probe']}"
+        together = f", any {row['together']:.2f}" if row["together"] > row["frequency"] else ""
+        spread_over = "" if pd.isna(row["sd_splits"]) else f" ± {row['sd_splits']:.2f}"
+        beside = f" / {row['one_split']:.2f}" if "one_split" in row else ""
+        cells.append(f"{name}{probe} ({row['frequency']:.2f}{spread_over}{together}{beside})")
+    return cells + [""] * (PROBES - len(cells))
+
+
+def golub_stability(source: Source, over: Mapping[str, str], referenced: str) -> Table:
+    """How alike the genes are that a method selects from run to run, and from split to split.
+
+    One row per method; for splits the references too, whose one fit per split is all there is.
+    """
+    features = len(golub_genes())
+    sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
+    rows: list[dict[str, Any]] = []
+    for experiment in over:
+        here = sets[sets["experiment"] == experiment]
+        for method in source.order(here["method"]):
+            own = here[here["method"] == method]
+            finished = own[own["status"] == "finished"]
+            place = {"experiment": experiment, "method": method, "diverged": len(own) - len(finished)}
+            rows.append({**place, **_measured(finished, features)})
+    references = source.references(referenced)
+    for name, fits in references.groupby("reference", sort=False):
+        place = {"experiment": referenced, "method": name, "diverged": 0}
+        rows.append({**place, **measures(fitted_features(fits), features)})
+    labels, shown = source.labels_with(references), []
+    for row in rows:
+        index = share(row["nogueira"])
+        interval = f" [{share(row['low'])}, {share(row['high'])}]" if pd.notna(row["nogueira"]) else ""
+        names = {"Method": labels[row["method"]], "over": over[row["experiment"]]}
+        shown.append({**names, **_sizes(row), "Jaccard": share(row["jaccard"]), "Nogueira's index": index + interval})
+    note = (
+        "Of the sets of genes that a method's runs select: their mean size, the mean Jaccard index of all pairs, and "
+        "Nogueira's index with its 95 % interval (1: always the same genes; 0: as by chance). Over splits these are "
+        "taken across the splits of each run seed, and averaged over seeds. Runs that diverged are left out."
+    )
+    return Table(pd.DataFrame(rows), pd.DataFrame(shown), note, _numbers(sets), "genes")
+
+
+def measures(sets: Iterable[list[int]], features: int) -> dict[str, float]:
+    """All that a row says of some sets of features."""
+    selected = selection(sets, features)
+    chosen = [row.nonzero()[0].tolist() for row in selected]
+    index = nogueira(selected)
+    return {
+        "n": len(chosen),
+        "genes": float(selected.sum(axis=1).mean()) if chosen else float("nan"),
+        "different_genes": int(selected.any(axis=0).sum()),
+        "jaccard": mean_jaccard(chosen),
+        "nogueira": index.value,
+        "low": index.low,
+        "high": index.high,
+    }
+
+
+def _measured(runs: pd.DataFrame, features: int) -> dict[str, float]:
+    """The measures of some runs; of several splits, those across the splits of each run seed, averaged over seeds."""
+    if runs["draw"].nunique() < 2 or runs["seed"].nunique() < 2:
+        return measures(runs["selected"], features)
+    by_seed = pd.DataFrame([measures(own["selected"], features) for _, own in runs.groupby("seed")])
+    whole = {"n": len(runs), "different_genes": len({feature for row in runs["selected"] for feature in row})}
+    return {str(name): float(value) for name, value in by_seed.mean().items()} | whole
+
+
+def _sizes(row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "n": f"{row['n']}" + (f" ({row['diverged']} diverged)" if row["diverged"] else ""),
+        "genes per run": share(row["genes"], "{:.1f}"),
+        "different genes": f"{row['different_genes']}",
+    }
+
+
+def _numbers(sets: pd.DataFrame) -> pd.DataFrame:
+    """The finished runs with how many genes each selects."""
+    finished = sets[sets["status"] == "finished"]
+    return finished.assign(genes=finished["selected"].map(len)).drop(columns="selected")
+
+
+def stability(source: Source) -> Table:
+    """The same of any expression data: one row per method, the references last."""
+    cells, labels = stabilities(source, source.experiment)
+    shown = [
+        {
+            "Method": labels[row["method"]],
+            **_sizes(row),
+            "over splits": share(row["over_splits"]),
+            "over seeds": share(row["over_seeds"]),
+        }
+        for row in cells.to_dict("records")
+    ]
+    note = (
+        "Nogueira's index of the sets of genes that runs select (1: always the same genes; 0: as by chance), across "
+        "splits with the run seed held, and across run seeds with the split held. Runs that diverged are left out."
+    )
+    sets = selected_features(source, source.experiment, len(source.genes(source.experiment)))
+    return Table(cells, pd.DataFrame(shown), note, _numbers(sets), "genes")
+
+
+def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str, str]]:
+    """One row per method and reference of an experiment, and what each is called."""
+    features = len(source.genes(experiment))
+    runs, fits = selected_features(source, experiment, features), source.references(experiment)
+    rows = []
+    for method in source.order(runs["method"]):
+        own = runs[runs["method"] == method]
+        finished = own[own["status"] == "finished"]
+        rows.append({"method": method, "diverged": len(own) - len(finished), **stability_over(finished, features)})
+    for name, fit in fits.groupby("reference", sort=False):
+        chosen = fit.assign(seed=0, selected=fitted_features(fit))
+        rows.append({"method": name, "diverged": 0, **stability_over(chosen, features)})
+    return pd.DataFrame(rows).assign(experiment=experiment), source.labels_with(fits)
+
+
+def selected(source: Source) -> Table:
+    """All genes that any run or reference selects as data; shown are those that the first method selects most."""
+    experiment = source.experiment
+    genes, fits = source.genes(experiment), source.references(experiment)
+    chosen = selected_features(source, experiment, len(genes))
+    known = directions(source.supports(experiment), len(genes), source.classes(experiment))
+    known["gene"] = known["feature"].map(genes["gene"])
+    ours = _shares(chosen, genes).merge(known.drop(columns="feature"), on=["method", "gene"], how="left")
+    fitted = fits[["reference"]].rename(columns={"reference": "method"}).assign(selected=fitted_features(fits))
+    theirs = _shares(fitted, genes).assign(direction="", agreement=float("nan"))
+    shares = pd.concat([ours, theirs], ignore_index=True)
+    labels = {name: label for name, label in source.labels_with(fits).items() if name in set(shares["method"])}
+    first = METHOD if METHOD in labels else next(iter(labels))
+    note = (
+        f"The {GENES} genes that {labels[first]} selects most. Share of runs that keep any weight of the gene: "
+        f"{seeds_and_draws(source.runs(experiment))}; of best subset and L1, fitted to the pooled samples, share of "
+        f"splits. The direction is that of most runs of {labels[first]}."
+    )
+    by_method = shares.pivot(index="gene", columns="method", values="frequency").fillna(0.0)
+    rows = []
+    for row in shares[shares["method"] == first].head(GENES).itertuples():
+        name = row.gene if row.label == row.gene else f"{shortened(row.label, LONGEST)} ({row.gene})"
+        agreed = "" if row.agreement == 1 else f" ({row.agreement:.0%} of runs)"
+        texts = {label: f"{by_method.loc[row.gene, method]:.2f}" for method, label in labels.items()}
+        rows.append({"Gene": name, "a higher value speaks for": f"{row.direction}{agreed}", **texts})
+    return Table(shares, pd.DataFrame(rows), note, selections(chosen, genes["gene"]), "value")
+
+
+def _shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
+    shares = gene_shares(selected, genes.rename(columns={"gene": "probe"}))
+    shares = shares.rename(columns={"gene": "label", "probe": "gene"})
+    return shares[["method", "gene", "label", "frequency", "n"]]
+
+
+def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
+    """Which genes are found under each scaling of the Golub data: a map per method, dark where many runs select.
+
+    scalings: what each experiment's scaling is called; shown are the methods that all of them ran.
+    """
+    names = golub_genes()
+    picked, parts = [], []
+    for name, words in scalings.items():
+        chosen = selected_features(source, name, len(names))
+        picked.append(selections(chosen, names["label"].rename("gene")))
+        shares = gene_shares(chosen, names).drop_duplicates(["method", "gene"])[["method", "gene", "together", "n"]]
+        accuracy = with_metric(source.runs(name), "accuracy").groupby("method")["accuracy"].mean()
+        parts.append(shares.join(accuracy, on="method").assign(experiment=name, scaling=words.replace("\n", " ")))
+    columns = ["experiment", "method", "gene", "scaling", "together", "accuracy", "n"]
+    shares = pd.concat(parts, ignore_index=True)[columns].rename(columns={"together": "frequency"})
+    methods = source.from_reference(set.intersection(*(set(source.runs(name)["method"]) for name in scalings)))
+    leading = _leading(shares[shares["method"].isin(methods[:1])], scalings)
+    data = shares[shares["gene"].isin(leading) & shares["method"].isin(methods)].reset_index(drop=True)
+
+    def paint() -> Drawing:
+        if data.empty:
+            return sentence("no method that ran under every scaling selects a gene")
+        size = (2.5 + 1.5 * len(methods), 1.5 + 0.17 * len(leading))
+        drawing, axes = canvas(1, len(methods), size=size, sharey=True, squeeze=False)
+        for place, method in zip(axes.flat, source.order(methods), strict=True):
+            _draw_map(place, data[data["method"] == method], leading, scalings)
+            place.set_title(source.labels[method])
+        axes[0, 0].set_yticks([0.5 + place for place in range(len(leading))])
+        axes[0, 0].set_yticklabels([shortened(name, LONGEST_TICK) for name in leading])
+        drawing.suptitle("share of runs that select any probe of the gene, by scaling of the data", fontsize=8)
+        return drawing
+
+    return Figure(data, pd.concat(picked, ignore_index=True), paint, "value")
+
+
+def _leading(shares: pd.DataFrame, experiments: Iterable[str]) -> list[str]:
+    """The genes that a method selects most under any scaling, scaling by scaling."""
+    ranked = shares.sort_values(["frequency", "gene"], ascending=[False, True])
+    top = [ranked.loc[ranked["experiment"] == experiment, "gene"].head(BY_SCALING) for experiment in experiments]
+    return list(dict.fromkeys(pd.concat(top)))
+
+
+def _draw_map(axes: Axes, shares: pd.DataFrame, leading: list[str], scalings: Mapping[str, str]) -> None:
+    import seaborn  # takes half a second
+
+    grid = shares.pivot(index="gene", columns="experiment", values="frequency")
+    grid = grid.reindex(index=leading, columns=list(scalings)).fillna(0.0)
+    texts = grid.map(lambda share: f"{share:.2f}" if share else "")
+    look = {"fmt": "", "annot_kws": {"fontsize": 6}, "cmap": "Blues", "vmin": 0, "vmax": 1, "cbar": False}
+    seaborn.heatmap(grid, annot=texts, ax=axes, **look)
+    accuracy = shares.groupby("experiment")["accuracy"].first()
+    labels = [f"{words}\nacc. {accuracy.get(name, float('nan')):.2f}" for name, words in scalings.items()]
+    axes.set_xticklabels(labels, fontsize=6, rotation=90)
+    axes.tick_params(length=0)
+    axes.set(xlabel="", ylabel="")

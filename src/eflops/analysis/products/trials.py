@@ -1,0 +1,224 @@
+"""What the trials of searches say: what was chosen, what entropy changes, and which settings are nearest the paper."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.figure import METRIC_STYLES, Axes, Drawing, Figure, canvas, patch_key, sentence, style
+from eflops.analysis.source import Source, no_runs
+from eflops.analysis.stats.trials import (
+    METRICS,
+    SETTING,
+    TEMPERATURE,
+    admitted,
+    binned,
+    entropy_groups,
+    entropy_pairs,
+    nearest,
+    over_ratios,
+    settings_of,
+)
+from eflops.analysis.table import Table
+from eflops.analysis.text import decimals, difference, share, short, with_minus
+
+NAMES = {"r2": "R²", "support_recovery": "recovery"}
+NOTHING = "No trial of E-FLoPS has a twin at T = 0."
+# In the order of the paper's own parameters, then those that it leaves open.
+FIRST = [
+    *("rate", "gate_rate", "multiplier_rate", "temperature"),
+    *("rho_init", "prune_from", "sparse_upload", "local_steps"),
+]
+BINS = ["method", "setting", "place", "value", "prior", "posterior", "trials", "near"]
+
+
+def searches(source: Source, names: Mapping[str, str]) -> Table:
+    """One row per search and method; names: what each search is called, of which those that were made are shown."""
+    rows, shown = [], []
+    for search in filter(source.was_searched, names):
+        trials = source.trials(search)
+        for method in source.named(trials["method"]):
+            row = {"search": search, "method": method, **outcome(trials[trials["method"] == method])}
+            rows.append(row)
+            shown.append({"Search": names[search], "Method": source.called(method), **_outcome(row)})
+    note = (
+        "Every method of a search has the same number of trials, drawn at random. Diverged: trials with a run that "
+        "diverged. A trial is excluded for its open gates, or for its bytes; one may be both. Best score: of the "
+        "admitted trials, by the search's metric. Nearest: root mean square distance from the paper's column, admitted "
+        "or not. Settings that all trials share are left out."
+    )
+    return Table(pd.DataFrame(rows), pd.DataFrame(shown), note)
+
+
+def outcome(trials: pd.DataFrame) -> dict[str, Any]:
+    """What became of one method's trials; the file has those admitted first, the best in front."""
+    sound = admitted(trials)
+    why = trials["excluded"].fillna("") if "excluded" in trials else pd.Series("", trials.index)
+    first = trials[sound].head(1)
+    values = [(name.removeprefix(SETTING), first[name].iloc[0]) for name in settings_of(trials) if len(first)]
+    return {
+        "trials": len(trials),
+        "diverged": int((trials["diverged"] > 0).sum()),
+        "excluded_gates": int(why.str.contains("open gates").sum()),
+        "excluded_bytes": int(why.str.contains("bytes").sum()),
+        "admitted": int(sound.sum()),
+        "best_score": float(first["score"].iloc[0]) if len(first) else float("nan"),
+        "nearest_distance": float(trials["distance"].min()) if "distance" in trials else float("nan"),
+        "chosen": first["variant"].iloc[0] if len(first) else "",
+        "settings": ", ".join(f"{name} {'none' if pd.isna(value) else short(value)}" for name, value in values),
+    }
+
+
+def _outcome(row: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "trials": f"{row['trials']}",
+        "diverged": f"{row['diverged']}",
+        "too many open gates": f"{row['excluded_gates']}",
+        "too many bytes": f"{row['excluded_bytes']}",
+        "admitted": f"{row['admitted']}",
+        "best score": "-" if pd.isna(row["best_score"]) else decimals(row["best_score"]),
+        "nearest": "-" if pd.isna(row["nearest_distance"]) else decimals(row["nearest_distance"]),
+        "chosen settings": row["settings"] or "none admitted",
+    }
+
+
+def entropy_table(source: Source, search: str) -> Table:
+    """One row per group of settings: mean and median difference, and in how many settings entropy helps."""
+    data = entropy_groups(entropy_pairs(source.trials(search)))
+    rows = []
+    for group, found in data.groupby("group", sort=False):
+        row = {"settings": group, "n": f"{found['settings'].max():.0f}"}
+        for _, cell in found.iterrows():
+            name = NAMES[cell["metric"]]
+            helped = f"{share(cell['share'])} [{share(cell['share_low'])}, {share(cell['share_high'])}]"
+            row[f"{name}: mean [95 % interval]"] = difference(cell["mean"], cell["mean_low"], cell["mean_high"])
+            row[f"{name}: median"] = with_minus("{:+.3f}", cell["median"])
+            row[f"{name}: helps / hurts"] = f"{cell['helps']:.0f} / {cell['hurts']:.0f}"
+            row[f"{name}: share helped"] = "-" if pd.isna(cell["share"]) else helped
+        rows.append(row)
+    shown = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["settings", "n"])
+    note = (
+        "Differences of twins: a trial of E-FLoPS less the trial of T = 0 with the same settings but for T, each the "
+        "mean over the search's draws and N/d. Nobody tuned any of them. n settings; share helped: of the settings in "
+        "which entropy changes anything, with Wilson's 95 % interval. Admitted: with few enough open gates for the "
+        "search, with and without entropy."
+    )
+    return Table(data, shown.fillna("-"), note if rows else NOTHING)
+
+
+def entropy_figure(source: Source, search: str) -> Figure:
+    """Every setting's difference over T, and below it means and shares by groups of settings."""
+    pairs = entropy_pairs(source.trials(search))
+    groups, settings = entropy_groups(pairs), over_ratios(pairs)
+    data = pd.concat([groups.assign(panel="groups"), settings.assign(panel="settings")], ignore_index=True)
+
+    def paint() -> Drawing:
+        if groups.empty:
+            return sentence(NOTHING)
+        drawing, _ = canvas(size=(7.4, 6.0))
+        drawing.clear()
+        left, right = METRICS
+        mosaic = [[left, left, right, right], [f"{name}, {kind}" for name in METRICS for kind in ("mean", "share")]]
+        axes = drawing.subplot_mosaic(mosaic, height_ratios=[1, 1.7])
+        for metric in METRICS:
+            _draw_settings(axes[metric], settings[settings["metric"] == metric], metric)
+            own = groups[groups["metric"] == metric]
+            means, shares = axes[f"{metric}, mean"], axes[f"{metric}, share"]
+            _draw_groups(means, own, "mean", "o", own["group"] if metric == left else [])
+            means.set(xlabel="mean, median (|)", title=NAMES[metric])
+            _draw_groups(shares, own, "share", "s")
+            shares.set(xlabel="share helped", title=NAMES[metric], xlim=(0, 1))
+        return drawing
+
+    return Figure(data, no_runs(), paint)
+
+
+def _draw_settings(axes: Axes, settings: pd.DataFrame, metric: str) -> None:
+    """One point per setting, hollow where it is not admitted."""
+    colour, _ = METRIC_STYLES[metric]
+    for chosen, face in ((True, colour), (False, "none")):
+        own = settings[settings["admitted"] == chosen]
+        look: dict[str, Any] = {"facecolors": face, "edgecolors": colour, "linewidths": 0.7, "alpha": 0.8}
+        axes.scatter(own[TEMPERATURE], own["difference"], s=11, label="admitted" if chosen else "not admitted", **look)
+    axes.axhline(0, color="0.4", linewidth=0.8)
+    axes.set(xscale="log", xlabel="temperature $T$", ylabel=f"{NAMES[metric]}, less that at $T = 0$")
+    axes.legend(loc="lower left", handletextpad=0.2)
+
+
+def _draw_groups(axes: Axes, groups: pd.DataFrame, value: str, marker: str, names: Iterable[str] = ()) -> None:
+    """A value of each group of settings with its interval, medians as upright dashes, a line where nothing changes."""
+    places = range(len(groups))
+    spans = [groups[value] - groups[f"{value}_low"], groups[f"{value}_high"] - groups[value]]
+    colour = METRIC_STYLES[groups["metric"].iloc[0]][0]
+    axes.errorbar(groups[value], places, xerr=spans, fmt=marker, color=colour, markersize=3.5, linewidth=1)
+    if value == "mean":
+        axes.plot(groups["median"], places, "|", color="k", markersize=7)
+    axes.axvline(0 if value == "mean" else 0.5, color="0.4", linewidth=0.8)
+    axes.set_ylim(len(groups) - 0.5, -0.5)
+    axes.set_yticks(places, list(names), fontsize=6.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", color="0.93", linewidth=0.6)
+    axes.set_axisbelow(True)
+
+
+def settings_figure(source: Source, search: str, how_many: float) -> Figure:
+    """What the paper's numbers say about its settings: those of all trials, and of the trials nearest its column.
+
+    One row of panels per method that the paper has numbers of, one panel per searched setting. search: whose trials are
+    shown; how_many: the trials that count as near, a share of all where it is below 1.
+    """
+    trials = source.trials(search)
+    known = trials.dropna(subset="distance")["method"] if "distance" in trials else trials["method"].iloc[:0]
+    methods = source.named(known)
+    parts = [_bins(trials[trials["method"] == method], how_many) for method in methods]
+    data = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=BINS)
+    settings = sorted(
+        data["setting"].unique(), key=lambda name: (FIRST.index(name) if name in FIRST else len(FIRST), name)
+    )
+
+    def paint() -> Drawing:
+        if data.empty:
+            return sentence("no trial has a distance from the paper's numbers")
+        size = (0.7 + 0.72 * len(settings), 0.75 + 0.85 * len(methods))
+        drawing, axes = canvas(len(methods), len(settings), size=size, squeeze=False)
+        for line, method in zip(axes, methods, strict=True):
+            for axis, setting in zip(line, settings, strict=True):
+                _draw_bins(axis, data[(data["method"] == method) & (data["setting"] == setting)], style(method)[0])
+            line[0].set_ylabel(source.called(method).replace(" ", "\n", 1), fontsize=6.5)
+            line[0].get_yaxis().set_visible(True)
+        for axis, setting in zip(axes[0], settings, strict=True):
+            axis.set_title(setting.replace("_", "\n", 1), fontsize=6.5)
+        words = f"nearest {data['near'].max()} of {data['trials'].max()} trials"
+        keys = [patch_key("all trials", color="0.8"), patch_key(words, facecolor="none", edgecolor="0.2")]
+        drawing.legend(handles=keys, loc="outside lower center", ncols=2)
+        return drawing
+
+    return Figure(data, no_runs(), paint)
+
+
+def _bins(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
+    """The share of all and of the near trials of a method in each bin of each setting."""
+    near = nearest(trials, how_many)
+    parts = [pd.DataFrame(columns=BINS)]
+    for column in settings_of(trials):
+        places, names, _ = binned(trials[column])
+        shares = pd.DataFrame({"place": range(len(names)), "value": names, "setting": column.removeprefix(SETTING)})
+        for name, found in (("prior", places), ("posterior", places.loc[near.index])):
+            shares[name] = shares["place"].map(found.value_counts(normalize=True)).fillna(0.0)
+        parts.append(shares)
+    found = pd.concat(parts[1:] or parts, ignore_index=True)
+    return found.assign(method=trials["method"].iloc[0], trials=len(trials), near=len(near))[BINS]
+
+
+def _draw_bins(axes: Axes, bins: pd.DataFrame, colour: str) -> None:
+    if bins.empty:
+        axes.set_axis_off()
+        return
+    axes.bar(bins["place"], bins["prior"], 0.95, color="0.8")
+    axes.bar(bins["place"], bins["posterior"], 0.95, facecolor="none", edgecolor=colour, linewidth=1.1)
+    few = len(bins) <= 5 and bins["value"].str.len().sum() <= 10
+    shown = bins if few else bins.iloc[[0, -1]]
+    axes.set_xticks(shown["place"], shown["value"], fontsize=5)
+    axes.set_yticks([])
+    axes.tick_params(axis="x", length=1.5, pad=1)
+    axes.spines["left"].set_visible(False)

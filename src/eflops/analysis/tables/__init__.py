@@ -1,1 +1,0 @@
-"""Functions that make tables, as config/products.yaml names them."""

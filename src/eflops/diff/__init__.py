@@ -1,1 +1,0 @@
-"""What moved between two results folders or two commits."""
