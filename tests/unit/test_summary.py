@@ -193,7 +193,7 @@ def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> No
     assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
 
 
-def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:
     subject = "The constraint on open gates"
     assert not points(made, subject)
     values = [
@@ -211,18 +211,6 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, mon
         "N/d 2.00; leukaemia (share of gates) 0.0078."
     )
     assert not points(made, "Does not hold")
-<<<<<<< HEAD
-    trials = [
-        {"method": "eflops", "score": score, "set_multiplier_rate": rate, "open_gates": 1.8, "open_gates@0.24": gates}
-        for score, rate, gates in ((0.39, 0.002, 2.4), (0.38, 0.01, 1.1), (0.37, 0.03, 1.0))
-    ]
-    could, chosen = points(trials_of(made, "synthetic", trials, monkeypatch), subject)[2:]
-    assert could.startswith("It could be: 2 of the search's 3 settings reach it at each of its N/d, the best with")
-    assert could.endswith("test R2 of 0.380, the chosen one with 0.390.")
-    assert chosen.endswith("its multiplier rate is 0.002, that of those that reach it 0.02 in the median.")
-    assert len(points(trials_of(made, "synthetic", trials[:1], monkeypatch), subject)) == 2
-=======
->>>>>>> main
     judged(made, claim("agrees", name="claim/target-density", ours=values))
     assert points(made, subject)[0].startswith("The target density is reached; ")
 

@@ -138,8 +138,8 @@ def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Poin
     yield f"{told[:1].upper()}{told[1:]}", "figures/fig_prior_golub"
 
 
-def constraint(card: Card, source: Source) -> Iterator[Point]:
-    """Whether the target density is reached, the highest and lowest value on each kind of data, and trials that do."""
+def constraint(card: Card, _: Source) -> Iterator[Point]:
+    """Whether the target density is reached, and the highest and lowest value on each kind of data."""
     for line in card["lines"]:
         if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
@@ -159,28 +159,6 @@ def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
     return " and ".join(f"{_interval(places[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
-<<<<<<< HEAD
-def _gate_trials(trials: pd.DataFrame) -> Iterator[Point]:
-    """Whether other settings of the search meet the constraint at each N/d, and what sets the chosen one apart."""
-    own, columns = trials[trials["method"] == METHOD], list(by_ratio(trials, "open_gates").values())
-    met = own[(own[columns] <= MOST).all(axis=1)]
-    if not columns or met.empty:
-        return
-    chosen, rate = own.iloc[0], "set_multiplier_rate"
-    yield (
-        f"It could be: {len(met)} of the search's {len(own)} settings reach it at each of its N/d, the best with a "
-        f"mean test R2 of {met['score'].max():.3f}, the chosen one with {chosen['score']:.3f}.",
-        "figures/fig_prior",
-    )
-    yield (
-        f"The chosen one was admitted by its mean over N/d, {chosen['open_gates']:.2f} times the target; its "
-        f"multiplier rate is {chosen[rate]:.2g}, that of those that reach it {met[rate].median():.2g} in the median.",
-        "figures/fig_prior",
-    )
-
-
-=======
->>>>>>> main
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
     """The claims with a verdict; the constraint has a subject of its own."""
     return [
