@@ -193,7 +193,7 @@ def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> No
     assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
 
 
-def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:
     subject = "The constraint on open gates"
     assert not points(made, subject)
     values = [
@@ -203,14 +203,16 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source, mon
     values.append({"name": "leukaemia (share of gates)", "mean": 0.0078, "low": 0.0078, "high": 0.0078})
     judged(made, claim("differs", name="claim/target-density", ours=values))
     first, found = points(made, subject)
-    assert first.startswith("It is not met everywhere: up to 2 times the target's gates may be open")
+    assert first.startswith(
+        "The target density is not reached everywhere; up to 2 times the target's gates may be open"
+    )
     assert found == (
         "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at "
         "N/d 2.00; leukaemia (share of gates) 0.0078."
     )
     assert not points(made, "Does not hold")
     judged(made, claim("agrees", name="claim/target-density", ours=values))
-    assert points(made, subject)[0].startswith("It is met: ")
+    assert points(made, subject)[0].startswith("The target density is reached; ")
 
 
 def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:

@@ -29,10 +29,10 @@ DENSITY, LISTS = "claim/target-density", "table2-list"
 # The values of the constraint are named such as "synthetic, N/d 0.64 (times the target)".
 NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
 ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
-MET = {
-    Verdict.AGREES: "It is met",
-    Verdict.DIFFERS: "It is not met everywhere",
-    Verdict.CANNOT: "Whether it is met everywhere cannot be told",
+REACHED = {
+    Verdict.AGREES: "The target density is reached",
+    Verdict.DIFFERS: "The target density is not reached everywhere",
+    Verdict.CANNOT: "Whether the target density is reached everywhere cannot be told",
 }
 
 
@@ -138,13 +138,13 @@ def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Poin
     yield f"{told[:1].upper()}{told[1:]}", "figures/fig_prior_golub"
 
 
-def constraint(card: Card, source: Source) -> Iterator[Point]:
-    """Whether the target density is reached, the highest and lowest value on each kind of data, and trials that do."""
+def constraint(card: Card, _: Source) -> Iterator[Point]:
+    """Whether the target density is reached, and the highest and lowest value on each kind of data."""
     for line in card["lines"]:
-        if line["id"] != DENSITY or line["verdict"] not in MET:
+        if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
         limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
-        yield f"{MET[Verdict(line['verdict'])]}: {limits}.", _place(line)
+        yield f"{REACHED[Verdict(line['verdict'])]}; {limits}.", _place(line)
         kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
         for value in line["ours"]:
             kind, place, unit = NAMED.fullmatch(value["name"]).groups("")  # type: ignore[union-attr]
