@@ -73,7 +73,9 @@ class Figure:
     def drawing(self) -> Drawing:
         """The picture, its axes laid out once and placed on a grid: the solver's last digits change from run to run."""
         drawing = self.paint()
-        drawing.draw_without_rendering()
+        layout = drawing.get_layout_engine()
+        if layout:
+            layout.execute(drawing)
         places = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
         # With a layout engine, even an empty one, each form would be drawn twice.
         drawing.set_layout_engine(None)

@@ -27,7 +27,6 @@ from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
 from eflops.explain.recompute import FromRecords, from_records, gathered_texts
-from eflops.explain.verdicts import judged_experiments
 from eflops.results import checksums
 from eflops.results.store import RECORDS, Store, opened
 from eflops.results.study import Study, read_study
@@ -107,6 +106,7 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
     config, source = found.config, from_records(store, found.config)
     work = Work(store, config, source, options)
     examined = _examine_all(work, report)
+    whole = {name for name, each in examined.items() if each.whole}
     code = sum((each.code for each in examined.values()), Code())
     checks: dict[str, Callable[[], Iterable[Finding]]] = {
         "study.json": lambda: [*check_study(store, found), *check_study_code(found, code)],
@@ -118,12 +118,11 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
         "files": lambda: check_layout(store, config),
         "summary.md": lambda: check_summary(store, config),
         "gathered": lambda: check_gathered(store, source),
-        "scorecard.json": lambda: _check_scorecard(work, {name for name, each in examined.items() if each.whole}),
+        "scorecard.json": lambda: check_scorecard(store, source, config, whole),
         "weights": lambda: _check_weights(work, examined, report),
     }
     for place, check in checks.items():
         report.findings += guarded(place, check)
-    whole = {name for name, each in examined.items() if each.whole}
     report.findings += _check_products(work, whole, report)
 
 
@@ -187,12 +186,6 @@ def _check_product(work: Work, product: Product) -> tuple[list[Finding], bool]:
         return list(check_product(work.store, work.source, product, work.config, work.options.pictures)), True
     except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
         return [_unmade(product, f"{type(error).__name__}: {error}")], False
-
-
-def _check_scorecard(work: Work, whole: set[str]) -> Iterable[Finding]:
-    if set(judged_experiments(work.store.folder, work.config)) <= whole:
-        return check_scorecard(work.store, work.source, work.config)
-    return []
 
 
 def _check_weights(work: Work, examined: dict[str, Examined], report: Report) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from eflops.data.federation import ARRAYS, MANIFEST, read_manifest
 from eflops.errors import UserError
 from eflops.explain.recompute import GATHERED, gathered_files
 from eflops.files import sha256
-from eflops.results import labels
+from eflops.results import checksums, labels
 from eflops.results.store import RUNS, Store
 
 DATA = "data"
@@ -65,7 +65,7 @@ def _data_files(config: Config, name: str, arrays: bool) -> Iterator[str]:
 
 def _files(store: Store) -> set[str]:
     """All files of the results, seen as a results folder."""
-    return {*store.files(), *(f"{RUNS}/{path}" for path in store.record_paths())}
+    return {*checksums.files(store.folder), *(f"{RUNS}/{path}" for path in store.record_paths())}
 
 
 def check_data_files(store: Store) -> Iterator[Finding]:

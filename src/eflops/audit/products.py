@@ -58,10 +58,10 @@ def check_product(store: Store, source: Source, product: Product, config: Config
     plt.close("all")
 
 
-def check_scorecard(store: Store, source: Source, config: Config) -> Iterator[Finding]:
-    """Every line of the scorecard, and the text of its form for reading."""
+def check_scorecard(store: Store, source: Source, config: Config, whole: set[str]) -> Iterator[Finding]:
+    """Every line of the scorecard, and the text of its form for reading, where all that it judges is whole."""
     path = store.folder / SCORECARD
-    if not path.exists():
+    if not path.exists() or not whole.issuperset(verdicts.judged_experiments(store.folder, config)):
         return
     try:
         card = verdicts.judged(source, config)

@@ -18,7 +18,6 @@ from eflops.data.build import build
 from eflops.data.federation import ARRAYS, read_manifest, save
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256, write_bytes
-from eflops.results import checksums
 from eflops.results.labels import ratio_value
 from eflops.training import record
 from eflops.training.record import Record
@@ -61,10 +60,6 @@ class Store:
         if self.packed is not None:
             return any(path.startswith(f"{experiment}/") for path in self.packed)
         return (self.folder / RUNS / experiment).exists()
-
-    def files(self) -> list[str]:
-        """All files that the folder holds, below it."""
-        return checksums.files(self.folder)
 
 
 @contextmanager
