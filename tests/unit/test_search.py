@@ -127,7 +127,7 @@ def test_open_gates_are_told_by_ratio_in_times_of_the_target() -> None:
         runs({"it": [0.5]}, open_gates=gates).assign(ratio=ratio) for gates, ratio in ((5.0, 1.36), (12.5, 0.24))
     )
     trial = rank(pd.concat([few, many]), SEARCH).iloc[0]
-    assert trial[["open_gates@0.24", "open_gates@1.36", "open_gates"]].tolist() == [2.5, 1.0, 1.75]
+    assert trial[["open_gates@0.24", "open_gates@1.36", "open_gates"]].tolist() == [2.5, 1.0, 2.5]
 
 
 def test_a_choice_is_written_and_read_back_the_same_beside_the_others(tmp_path: Path) -> None:
