@@ -82,7 +82,10 @@ def benchmarks(job):
 
 
 def asked(job, *texts):
-    """The file that says what is asked of a job. Its date is that of the last change, also without Snakemake's notes."""
+    """The file that says what is asked of a job. Its date is that of the last change, also without Snakemake's notes.
+
+    It is called while the workflow is read: of a file that is written later Snakemake may have noted that there is none.
+    """
     file = results(paths.ASKED.format(job=job))
     write_if_changed(Path(file), "\n".join(texts) + "\n")
     return local(file)

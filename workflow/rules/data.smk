@@ -61,7 +61,7 @@ rule genes:
     """Name the genes of expression data."""
     input:
         gene_files,
-        plan=lambda wildcards: asked(f"data/{wildcards.dataset}/genes", data_slice(wildcards.dataset)),
+        plan=lambda wildcards: GENE_PLANS[wildcards.dataset],
     output:
         results(paths.GENES),
     log:

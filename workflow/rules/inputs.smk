@@ -57,9 +57,9 @@ def experiment_slices(wildcards):
     return [SLICES[paths.CELL.format(**each)] for each in names]
 
 
-def search_slice(wildcards):
+def search_slice(entry):
     """What a search ranks its trials by, and which settings it sets for each method."""
-    search = STUDY.searches[SEARCH_OF[wildcards.dataset]]
+    search = STUDY.searches[SEARCH_OF[entry]]
     common, own = [*search.settings, *search.ranges], search.method_ranges
     ranked = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
     searched = {name: [*common, *own.get(name, {})] for name in search.methods}
@@ -92,8 +92,7 @@ def product_sources(wildcards):
 
 def product_plan(wildcards):
     """The file that says what is asked of a table or figure."""
-    job = f"{PRODUCTS[wildcards.name].kind}s/{wildcards.name}"
-    return asked(job, product_slice(wildcards), product_code(wildcards))
+    return PRODUCT_PLANS[wildcards.name]
 
 
 def product_code(wildcards):
@@ -104,7 +103,13 @@ def product_code(wildcards):
 
 def product_slice(wildcards):
     """All that a table or figure depends on besides files and code."""
-    return json.dumps(product_job(STUDY, PRODUCTS[wildcards.name]))
+    return PRODUCT_JOBS[wildcards.name]
+
+
+PRODUCT_JOBS = {name: json.dumps(product_job(STUDY, product)) for name, product in PRODUCTS.items()}
+PRODUCT_PLANS = {name: asked(f"{PRODUCTS[name].kind}s/{name}", job) for name, job in PRODUCT_JOBS.items()}
+GENE_PLANS = {name: asked(f"data/{name}/genes", data_slice(name)) for name in STUDY.datasets}
+SEARCH_PLANS = {entry: asked(f"search/{entry}", search_slice(entry)) for entry in SEARCH_OF}
 
 
 def product_title(wildcards):

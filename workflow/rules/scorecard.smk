@@ -14,7 +14,7 @@ CODE = f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}"
 rule scorecard:
     """Judge every number and claim of the paper."""
     input:
-        plan=lambda wildcards: asked("scorecard", judged_labels(wildcards), JUDGES),
+        plan=asked("scorecard", judged_labels(None), JUDGES),
         targets=project(TARGETS),
         runs=filled(paths.GATHERED, experiment=JUDGED),
         curves=filled(paths.CURVES, experiment=JUDGED),
@@ -75,7 +75,7 @@ rule summary:
 rule study:
     """Write down the config and the code that the results were made with."""
     input:
-        plan=lambda wildcards: asked("study", sha256_bytes(whole_config(wildcards).encode()), CODE),
+        plan=asked("study", sha256_bytes(whole_config(None).encode()), CODE),
     output:
         results(paths.STUDY),
     log:

@@ -6,7 +6,7 @@ from eflops.analysis.needs import TARGETS
 rule rank:
     """Rank the trials of a search and choose the best of each method."""
     input:
-        plan=lambda wildcards: asked(f"search/{wildcards.dataset}", search_slice(wildcards)),
+        plan=lambda wildcards: SEARCH_PLANS[wildcards.dataset],
         runs=lambda wildcards: results(paths.GATHERED.format(experiment=SEARCH_OF[wildcards.dataset])),
         supports=lambda wildcards: results(paths.SUPPORTS.format(experiment=SEARCH_OF[wildcards.dataset])),
         targets=project(TARGETS),
@@ -24,7 +24,7 @@ rule rank:
         mem_mb=500,
         runtime=5,
     params:
-        search=search_slice,
+        search=lambda wildcards: search_slice(wildcards.dataset),
         code=code_of("rank", "eflops.analysis.search"),
     message:
         "Rank the trials on {wildcards.dataset}"
