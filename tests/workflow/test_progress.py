@@ -50,6 +50,12 @@ def test_a_figure_plans_only_what_it_shows(tmp_path: Path) -> None:
     assert len(re.findall(r"Train ", output)) == 6
 
 
+def test_the_page_waits_for_the_data_beyond_the_paper(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    output = Study(tmp_path / "clone").snakemake("--dry-run", "results/explorer.html")
+    assert {"beyond", "tab_fashion"} <= set(re.findall(r"Table (\w+)", output))
+
+
 def test_unit_tests_of_a_finished_study_can_be_generated(study: Study) -> None:
     study.snakemake("--generate-unit-tests")
     assert (study.folder / ".tests/unit/test_train.py").exists()

@@ -5,8 +5,7 @@ from eflops.explorer.page import assets_hash
 rule explorer:
     """Make the page on which every number opens to its runs."""
     input:
-        product_files("table"),
-        product_files("figure"),
+        [product_files(kind, target) for kind in ("table", "figure") for target in WHOLE],
         rules.scorecard.output,
         rules.summary.output,
         rules.study.output,

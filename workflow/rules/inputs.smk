@@ -78,6 +78,11 @@ def target_of_cell(cell):
     return experiment.target if experiment else None
 
 
+# The summary and the page speak of the data beyond the paper too. An experiment with another target is trained by that
+# target alone.
+WHOLE = ("all", "beyond")
+
+
 def product_files(kind, target="all"):
     """The files of all tables or all figures of a target."""
     wanted = [each for each in PRODUCTS.values() if each.kind == kind and target_of(STUDY, each) == target]

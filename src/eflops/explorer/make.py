@@ -13,6 +13,7 @@ from eflops.analysis.scorecard.verdict import Value
 from eflops.analysis.source import Source
 from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
+from eflops.config.products import Product
 from eflops.data.federation import read_manifest
 from eflops.diff import diff, side, summary
 from eflops.errors import UserError
@@ -45,16 +46,26 @@ def make(results: str, out: Path, before: str | None = None) -> None:
         config = read_study(store.folder).config
         # A published folder holds no gathered files, so they are made from the records.
         source = from_records(store, config) if store.published else Source(store.folder, method_labels(config))
+        # Before the records: of a product that is there the records are, though others may be in the making.
+        made = list(made_products(config, store.folder))
         # The records of all experiments by their paths below the runs; a search's trials have a table of their own.
         paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
-        parts = _parts(store, config, source, {path: store.record(path) for path in paths}, results)
+        records = {path: store.record(path) for path in paths}
+        parts = _parts(store, config, source, made, records, results)
         if before is not None:
             with side(before) as old:
                 parts["moved"] = _moved(old, folder, (before, results))
         write_text(out, render(_first_sight(store, parts["index"], bool(before)), parts))
 
 
-def _parts(store: Store, config: Config, source: Source, records: dict[str, Record], name: str) -> dict[str, Any]:
+def _parts(
+    store: Store,
+    config: Config,
+    source: Source,
+    made: list[tuple[Product, Path]],
+    records: dict[str, Record],
+    name: str,
+) -> dict[str, Any]:
     """The page's data, in parts that are inflated when a view first needs them."""
     runs = run_columns(records)
     references = References({path: place for place, path in enumerate(records)}, runs["metrics"])
@@ -62,7 +73,7 @@ def _parts(store: Store, config: Config, source: Source, records: dict[str, Reco
         folder: read_manifest(store.folder / "data" / folder)["settings"]
         for folder in sorted({entry.origin.data for entry in records.values()})
     }
-    products = [product_json(*made, source, config, references) for made in made_products(config, store.folder)]
+    products = [product_json(product, path, source, config, references) for product, path in made]
     card = read_json(store.folder / SCORECARD) if (store.folder / SCORECARD).exists() else None
     if card:
         card["behind"] = [line_reference(source, config, line, references) for line in card["lines"]]
