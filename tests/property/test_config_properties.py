@@ -84,6 +84,7 @@ def plan_everything(raw: dict[str, Any]) -> int:
 
 @given(mutated())
 @example({})
+@example({"\n": None})
 @example({"datasets": [], "methods": None, "experiments": "x"})
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_mutated_config_is_refused_in_sentences_or_planned(raw: dict[str, Any]) -> None:

@@ -20,7 +20,8 @@ class ConfigError(UserError):
     """One or more mistakes in the config, a sentence each."""
 
     def __init__(self, mistakes: Iterable[str]) -> None:
-        self.mistakes = list(mistakes)
+        # A key may hold a line break, and a sentence is one line.
+        self.mistakes = [mistake.replace("\r", "\\r").replace("\n", "\\n") for mistake in mistakes]
         super().__init__("\n".join(self.mistakes))
 
 

@@ -76,8 +76,8 @@ def _draw(axes: Axes, data: pd.DataFrame, metric: str, source: Source) -> None:
     if metric == OPEN:
         axes.axhline(data[TARGET].iloc[0], color="0.3", linestyle="--", linewidth=0.9)
         log_scale(axes, "y", "{:,.0f}")
-        start = (0.03, data[TARGET].iloc[0])
-        axes.annotate("target", start, xycoords=("axes fraction", "data"), ha="left", va="bottom", fontsize=6)
+        end = (1.02, data[TARGET].iloc[0])
+        axes.annotate("target", end, xycoords=("axes fraction", "data"), ha="left", va="center", fontsize=6)
     else:
         axes.set_ylim(bottom=0)
     axes.set_ylabel(SHOWN[metric], fontsize=7)

@@ -10,7 +10,7 @@ from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.source import Source
 from eflops.analysis.summary.verdicts import ALL_LINES, Card, Point
-from eflops.analysis.text import signed
+from eflops.analysis.text import MINUS, signed
 
 # A nearest setting this many times the searched one, or such a fraction of it, is told.
 FAR = 10
@@ -160,7 +160,7 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
     taus = {name: tau(means, own) for name, own in elsewhere.items()}
     mean = sum(taus.values()) / len(taus)
     verdict = "holds" if mean >= HOLDS else "holds in part" if mean > 0 else "does not hold"
-    told = "; ".join(f"{value:.2f} on {name}" for name, value in taus.items())
+    told = "; ".join(f"{value:.2f} on {name}".replace("-", MINUS, 1) for name, value in taus.items())
     yield (
         f"The methods' order on the leukaemia data {verdict}: Kendall's tau (1: same order, 0: chance) is {told}.",
         _place(needs.BEYOND),
