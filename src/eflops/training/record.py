@@ -147,8 +147,8 @@ def parse(data: bytes, place: str, hashed: bool = True) -> Record:
     place: what it is called where it is wrong.
     """
     try:
-        values = json.loads(data)
-        record = Record.model_validate(values)
+        record = Record.model_validate_json(data)
+        values = json.loads(data) if hashed else {}
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise UserError(f"{place}: this is not a valid run record ({first}); make it again.") from None
