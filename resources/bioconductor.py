@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from rdata.parser import RObjectType, parse_file
 
-from eflops.data.packages import debian_package
+from eflops.data.idx import debian_package
 from eflops.files import sha256, write_bytes, write_text
 
 HERE = Path(__file__).resolve().parent

@@ -17,7 +17,7 @@ from typing import Any
 
 import rdata
 
-from eflops.data.packages import debian_package, npm_package
+from eflops.data.idx import debian_package, npm_package
 from eflops.files import sha256, sha256_bytes, write_bytes, write_text
 
 HERE = Path(__file__).resolve().parent
