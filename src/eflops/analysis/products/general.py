@@ -17,7 +17,7 @@ from eflops.analysis.stats.summary import (
     with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import ABSENT, difference, exact, probability, short, spread, with_minus
+from eflops.analysis.text import difference, exact, probability, short, spread, with_minus
 
 LABELS = {"ratio": "N/d", "variant": "variant"}
 NOTE = (
@@ -109,7 +109,7 @@ def comparison_table(
             source.labels[row["other"]],
             f"{row['n']}" + (f" ({row['missing']} missing)" if row["missing"] else ""),
             difference(row["difference"], row["low"], row["high"]),
-            with_minus("{:.2f} ({})", row["t"], row["df"]) if row["df"] > 0 else ABSENT,
+            with_minus("{:.2f} ({})", row["t"], row["df"]) if row["df"] > 0 else "-",
             probability(row["p"]),
             probability(row["p_holm"]),
             with_minus("{:.2f}", row["d_z"]),
