@@ -27,11 +27,11 @@ from eflops.config.models import Config
 from eflops.config.plan import job_slice
 from eflops.data.build import build
 from eflops.data.federation import Federation, save
+from eflops.data.job import Job
 from eflops.flower import simulation
 from eflops.flower.grid import Patience
 from eflops.results import labels
 from eflops.training.engines import batched
-from eflops.training.job import Job
 from eflops.training.rounds import Connect, Server
 from eflops.training.train import make_method, make_task
 

@@ -47,7 +47,7 @@ def results(small_results: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def small_published(small_results: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small results as they would be tracked: not to be changed."""
-    from eflops.publish import publish
+    from eflops.provenance.publish import publish
 
     return made_once(tmp_path_factory, "small/published", lambda folder: publish(small_results, folder))
 

@@ -9,8 +9,8 @@ from eflops.analysis.source import Source
 from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, product_job, products
-from eflops.explain.address import Cell, key_columns
-from eflops.explain.trace import Trace, trace
+from eflops.provenance.explain.address import Cell, key_columns
+from eflops.provenance.explain.trace import Trace, trace
 
 
 def product_of(config: Config, name: str) -> Product:

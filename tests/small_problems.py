@@ -12,9 +12,9 @@ from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.federation import Block, Federation
 from eflops.files import PROJECT
 from eflops.results.labels import Run
+from eflops.results.record import Result
 from eflops.training.engines import batched, reference
 from eflops.training.methods.base import Task
-from eflops.training.record import Result
 from eflops.training.rounds import Connect, Server
 from eflops.training.tally import Tally
 from eflops.training.train import make_method, make_result, make_task

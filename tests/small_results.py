@@ -8,6 +8,7 @@ from eflops.analysis.gather import gather
 from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials, targets_of
 from eflops.analysis.scorecard import make as scorecard
 from eflops.analysis.summary.write import write as write_summary
+from eflops.config import study
 from eflops.config.load import check
 from eflops.config.models import Config
 from eflops.config.plan import Plan, all_plans, job_slice, plan_of
@@ -16,11 +17,11 @@ from eflops.config.products import products as planned_products
 from eflops.data.build import build
 from eflops.data.expression import write_genes
 from eflops.data.federation import save
-from eflops.explain.recompute import method_labels
-from eflops.explain.verdicts import judged_experiments
+from eflops.data.job import Job
 from eflops.files import write_text
-from eflops.results import labels, study
-from eflops.training.job import Job
+from eflops.provenance.explain.recompute import method_labels
+from eflops.provenance.explain.verdicts import judged_experiments
+from eflops.results import labels
 from eflops.training.train import train
 
 SETTINGS = {"rounds": 6, "finetune_rounds": 2}

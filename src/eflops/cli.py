@@ -15,7 +15,7 @@ import typer
 from eflops.errors import UserError
 
 if TYPE_CHECKING:
-    from eflops.explain.explanation import Explanation
+    from eflops.provenance.explain.explanation import Explanation
     from eflops.results.store import Store
 
 app = typer.Typer(
@@ -85,7 +85,7 @@ def status(
 ) -> int:
     """Say which planned runs are there, which are missing or stale and why, and how long such jobs took."""
     from eflops.config.load import read
-    from eflops.status import as_text, compare
+    from eflops.provenance.status import as_text, compare
 
     study = read(*(config or [Path("config.yaml")]))
     if results and not results.is_dir():
@@ -127,7 +127,7 @@ def times(
     cores: Annotated[list[int] | None, typer.Option(min=1, help="may be repeated; 2 and 12 if not given")] = None,
 ) -> None:
     """Say how long a whole run takes, by what its jobs took."""
-    from eflops.results.times import CORES, whole_run
+    from eflops.provenance.times import CORES, whole_run
 
     told = whole_run(results, cores or CORES)
     if not told:
@@ -155,7 +155,7 @@ def scorecard(results: Results = RESULTS) -> None:
 @app.command(rich_help_panel=TRACING)
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
-    from eflops.explain.show import describe
+    from eflops.provenance.explain.show import describe
     from eflops.results.store import read_record
 
     print(describe(read_record(record)))
@@ -174,9 +174,9 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Say where a number comes from: formula, runs, data, code."""
-    from eflops.explain.address import results_of
-    from eflops.explain.text import as_json as in_full
-    from eflops.explain.text import as_text
+    from eflops.provenance.explain.address import results_of
+    from eflops.provenance.explain.text import as_json as in_full
+    from eflops.provenance.explain.text import as_text
     from eflops.results.store import opened
 
     folder = results_of(file, results)
@@ -200,12 +200,12 @@ def verify(
     seed: Seed = None,
 ) -> int:
     """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
-    from eflops.audit.sample import new_seed, sample
-    from eflops.explain.address import results_of
-    from eflops.explain.text import headline, remade
+    from eflops.provenance.audit.sample import new_seed, sample
+    from eflops.provenance.explain.address import results_of
+    from eflops.provenance.explain.text import headline, remade
+    from eflops.provenance.verify import all_runs, passed, record_in
+    from eflops.provenance.verify import verify as train_again
     from eflops.results.store import opened
-    from eflops.verify import all_runs, passed, record_in
-    from eflops.verify import verify as train_again
 
     seed = new_seed() if seed is None else seed
     with opened(results_of(file, results) if file else results or RESULTS) as store:
@@ -237,8 +237,8 @@ def audit(
     cores: Annotated[int | None, typer.Option(min=1, help="processes side by side; all cores if not given")] = None,
 ) -> int:
     """Check every record, data file, table and figure of a results folder."""
-    from eflops.audit.audit import Options, audit_crate
-    from eflops.audit.audit import audit as audit_results
+    from eflops.provenance.audit.audit import Options, audit_crate
+    from eflops.provenance.audit.audit import audit as audit_results
 
     given = {name: value for name, value in (("seed", seed), ("cores", cores)) if value is not None}
     options = Options(tuple(config or ()), pictures, None if every else weights, **given)
@@ -257,8 +257,8 @@ def diff(
     """Say what moved between two results folders or two commits."""
     from dataclasses import asdict
 
-    from eflops.diff import as_text, side
-    from eflops.diff import diff as compare
+    from eflops.provenance.diff import as_text, side
+    from eflops.provenance.diff import diff as compare
 
     with side(before) as one, side(after) as other:
         difference = compare(one, other)
@@ -286,7 +286,7 @@ def model(
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
     """Write the sparse model of a run on expression data as CSV."""
-    from eflops.predict import model_of
+    from eflops.provenance.predict import model_of
     from eflops.results.store import opened
 
     with opened(results) as store:
@@ -302,7 +302,7 @@ def predict(
 ) -> None:
     """Apply a model to the samples of a new matrix."""
     from eflops.files import write_text
-    from eflops.predict import read_model
+    from eflops.provenance.predict import read_model
 
     text = read_model(model).predict(matrix, rows).to_csv(index=False)
     if out:
@@ -318,7 +318,7 @@ def publish(
     sign: Annotated[Path | None, typer.Option(help="an ssh key to sign the list of hashes with")] = None,
 ) -> None:
     """Copy what is tracked of a results folder."""
-    from eflops.publish import publish as copy
+    from eflops.provenance.publish import publish as copy
 
     count = copy(results, out, key=sign)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
@@ -331,7 +331,7 @@ def crate(
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
     """Pack the results as a Workflow Run RO-Crate."""
-    from eflops.crate import make_crate
+    from eflops.provenance.crate import make_crate
 
     count = make_crate(results, out)
     print(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
@@ -363,8 +363,8 @@ def _explanation(
     config: list[Path] | None,
 ) -> "Explanation":
     """What is behind the number that the options of `explain` and `verify` name."""
-    from eflops.explain.address import Address
-    from eflops.explain.explanation import explain
+    from eflops.provenance.explain.address import Address
+    from eflops.provenance.explain.explanation import explain
 
     address = Address(file, (*(row or ()), *(series or ()), *(x or ())), column)
     return explain(store, tuple(config or ()), address, line)

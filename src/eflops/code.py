@@ -106,7 +106,12 @@ def _with_parents(names: Iterable[str]) -> Iterator[str]:
 def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     """The modules that a training job starts from."""
     module = method.split(":")[0] if ":" in method else f"eflops.training.methods.{method}"
-    return ("eflops.training.train", f"eflops.training.engines.{engine}", f"eflops.training.models.{model}", module)
+    return ("eflops.training.train", engine_module(engine), f"eflops.training.models.{model}", module)
+
+
+def engine_module(engine: str) -> str:
+    """The module of an engine, looked up by name, so that training imports nothing of Flower."""
+    return "eflops.flower.simulation" if engine == "flower" else f"eflops.training.engines.{engine}"
 
 
 def data_module(kind: str) -> str:

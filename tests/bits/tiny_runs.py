@@ -10,7 +10,7 @@ from typing import Any
 from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.files import sha256_bytes
-from eflops.training.record import result_hash
+from eflops.results.record import result_hash
 from small_problems import GOLUB, METHODS, SYNTHETIC, random_images, train_results
 
 SETTINGS: dict[str, Any] = {"rounds": 3, "finetune_rounds": 1, "local_steps": 2, "prune_from": 0.5, "clip": 5.0}

@@ -10,7 +10,7 @@ import pytest
 
 from eflops.analysis.table import MINUS
 from eflops.cli import main
-from eflops.training.record import read
+from eflops.results.record import read
 from explorer.browser import Browser
 from explorer.conftest import DRAWS, MARKUP, SEEDS, TABLE
 

@@ -6,9 +6,9 @@ from typing import Any
 import yaml
 
 from eflops.data.federation import save
+from eflops.data.job import Job
 from eflops.flower.plan import make_draw, plan
-from eflops.training import record
-from eflops.training.job import Job
+from eflops.results import record
 from eflops.training.train import train
 
 SYNTHETIC = {

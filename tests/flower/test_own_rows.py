@@ -15,6 +15,7 @@ from in_process import InProcess
 from ports import free_ports
 
 from eflops.data.federation import Federation, save
+from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.flower.deploy import Demonstration, log_of
 from eflops.flower.hosts import Hosts, deal
@@ -22,8 +23,7 @@ from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.server import serve
 from eflops.flower.work import Agreement
-from eflops.training import record
-from eflops.training.job import Job
+from eflops.results import record
 from eflops.training.train import train
 
 GENES = [f"gene{number}" for number in range(12)]

@@ -23,11 +23,11 @@ from ray._common.usage import usage_lib
 from eflops.config.settings import as_typed, settings_class
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
+from eflops.data.job import Job
 from eflops.flower import simulation
 from eflops.flower.grid import Patience
+from eflops.results import record
 from eflops.results.labels import Run
-from eflops.training import record
-from eflops.training.job import Job
 from eflops.training.train import train, train_runs
 from small_problems import GOLUB
 
@@ -162,7 +162,7 @@ TRAIN = """
 import json, sys
 from pathlib import Path
 from eflops.results.labels import Run
-from eflops.training.job import Job
+from eflops.data.job import Job
 from eflops.training.train import train
 slice_, data, folder, *paths = sys.argv[1:]
 job = Job(json.loads(slice_), Path(data), Path(folder), tuple(map(Run.parse, paths)), 32)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from refresh import PART, refreshed  # noqa: E402
 
-from eflops.audit.audit import audit  # noqa: E402
+from eflops.provenance.audit.audit import audit  # noqa: E402
 
 
 @pytest.fixture

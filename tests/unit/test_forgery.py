@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 
 import small_results as study_of_its_own
-from eflops.audit.audit import Options, audit
-from eflops.audit.findings import Finding
-from eflops.audit.records import contradictions
-from eflops.audit.sample import sample
-from eflops.audit.study import check_study
+from eflops.config import study
 from eflops.errors import UserError
-from eflops.publish import publish
-from eflops.results import checksums, study
+from eflops.provenance.audit.audit import Options, audit
+from eflops.provenance.audit.records import contradictions
+from eflops.provenance.audit.sample import sample
+from eflops.provenance.audit.study import check_study
+from eflops.provenance.publish import publish
+from eflops.results import checksums, record
+from eflops.results.findings import Finding
 from eflops.results.store import RECORDS, opened, pack
-from eflops.training import record
 
 CELL = "runs/support_recovery/nd0.64/eflops/base"
 RECORD = f"{CELL}/draw0-seed1.json"

@@ -19,9 +19,8 @@ from eflops.config.products import Product, product_job, products
 from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.data.golub import genes
-from eflops.results import labels
-from eflops.training import record
-from eflops.training.job import Job
+from eflops.data.job import Job
+from eflops.results import labels, record
 from eflops.training.train import train
 from made import made, product_of, traced
 

@@ -17,8 +17,8 @@ from eflops.config.plan import all_plans, job_slice
 from eflops.config.products import product_job
 from eflops.config.products import products as planned
 from eflops.data.federation import Block, Federation, save
-from eflops.training import record
-from eflops.training.job import Job
+from eflops.data.job import Job
+from eflops.results import record
 from eflops.training.numerics import wire
 from eflops.training.train import train
 from made import made, traced

@@ -11,10 +11,10 @@ from eflops.config.models import Expression
 from eflops.config.settings import settings_class
 from eflops.data.expression import build, genes
 from eflops.data.federation import load, save
+from eflops.data.job import Job
 from eflops.errors import UserError
-from eflops.predict import model_of, read_model
+from eflops.provenance.predict import model_of, read_model
 from eflops.results.labels import Run
-from eflops.training.job import Job
 from eflops.training.train import train
 
 SAMPLES = [f"S{number:02d}" for number in range(60)]

@@ -11,12 +11,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from eflops.audit import records
-from eflops.audit.audit import Options, audit
-from eflops.audit.findings import Finding
 from eflops.cli import main
 from eflops.errors import UserError
-from eflops.training import record
+from eflops.provenance.audit import records
+from eflops.provenance.audit.audit import Options, audit
+from eflops.results import record
+from eflops.results.findings import Finding
 
 CELL = "runs/support_recovery/nd0.64/eflops/base"
 RECORD = f"{CELL}/draw0-seed1.json"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from eflops.cli import main
-from eflops.diff import diff
+from eflops.provenance.diff import diff
 
 TESTS = "tables/support_recovery_tests.csv"
 

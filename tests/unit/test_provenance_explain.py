@@ -11,14 +11,14 @@ import pytest
 from eflops.cli import main
 from eflops.config.load import check
 from eflops.config.products import products
+from eflops.config.study import read_study
 from eflops.errors import UserError
-from eflops.explain.address import Address, locate
-from eflops.explain.explanation import explain, explain_cell
-from eflops.explain.recompute import method_labels
-from eflops.explain.show import describe
+from eflops.provenance.explain.address import Address, locate
+from eflops.provenance.explain.explanation import explain, explain_cell
+from eflops.provenance.explain.recompute import method_labels
+from eflops.provenance.explain.show import describe
+from eflops.results.record import read
 from eflops.results.store import opened
-from eflops.results.study import read_study
-from eflops.training.record import read
 from small_results import CONFIG
 
 ROOT = Path(__file__).parents[2]

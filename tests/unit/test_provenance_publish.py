@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from eflops.errors import UserError
-from eflops.publish import publish
+from eflops.provenance.publish import publish
 from eflops.results import checksums
 from eflops.results.store import opened
 

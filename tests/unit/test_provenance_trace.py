@@ -12,9 +12,9 @@ import small_results
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge
 from eflops.config.products import Product, products
-from eflops.explain.address import Address, key_columns, locate
-from eflops.explain.recompute import from_records, remake
-from eflops.explain.trace import trace
+from eflops.provenance.explain.address import Address, key_columns, locate
+from eflops.provenance.explain.recompute import from_records, remake
+from eflops.provenance.explain.trace import trace
 from eflops.results.store import opened
 
 ROOT = Path(__file__).parents[2]

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from eflops.audit.sample import sample
 from eflops.cli import main
-from eflops.results import store
-from eflops.training import record
-from eflops.verify import TOLERANCES, beyond
+from eflops.provenance.audit.sample import sample
+from eflops.provenance.verify import TOLERANCES, beyond
+from eflops.results import record, store
 
 TABLE = "tables/support_recovery.csv"
 ADDRESS = ("--row", "0.64", "--column", "eflops")

@@ -10,11 +10,11 @@ import pytest
 from eflops.config.settings import GatedSettings, TrainingSettings, as_typed
 from eflops.data.build import build
 from eflops.data.federation import save
+from eflops.data.job import Job
 from eflops.errors import UserError
-from eflops.explain.show import describe
+from eflops.provenance.explain.show import describe
+from eflops.results import record
 from eflops.results.labels import Run
-from eflops.training import record
-from eflops.training.job import Job
 from eflops.training.train import train
 from small_problems import SYNTHETIC
 

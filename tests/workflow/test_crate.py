@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from eflops.audit.audit import audit_crate
 from eflops.cli import main
-from eflops.crate import make_crate
+from eflops.provenance.audit.audit import audit_crate
+from eflops.provenance.crate import make_crate
 from eflops.results import checksums
 from own_environment import python_with
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from eflops.analysis.gather import checked
-from eflops.audit.audit import Options, audit
 from eflops.errors import UserError
+from eflops.provenance.audit.audit import Options, audit
 from workflow.conftest import Study
 
 pytestmark = pytest.mark.workflow

@@ -2,7 +2,7 @@
 from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
 from eflops.code import combined
 from eflops.files import sha256_bytes
-from eflops.results.study import present_code
+from eflops.config.study import present_code
 
 JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
 JUDGES = code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS))

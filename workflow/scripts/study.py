@@ -9,6 +9,6 @@ sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 from eflops.script import logged
 
 with logged(snakemake.log[0]):
-    from eflops.results.study import write
+    from eflops.config.study import write
 
     write(json.loads(snakemake.params.config), Path(snakemake.output[0]))

@@ -12,11 +12,11 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.data.job import planned as planned_job
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
+from eflops.results import record
 from eflops.results.labels import Run
-from eflops.training import record
-from eflops.training.job import planned as planned_job
 
 Entries = Sequence[tuple[str, record.Record]]
 

@@ -232,6 +232,9 @@ class Search(Strict):
     settings: dict[str, Setting] = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
+    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
+        {}, description="by method: settings whose values are all trained with each drawn setting, nothing else changed"
+    )
 
     @property
     def entry(self) -> str:

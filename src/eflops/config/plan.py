@@ -4,7 +4,7 @@ import itertools
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from eflops.files import read_json, sha256_bytes, write_text
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
-from eflops.training.job import Job, job_of
 
 
 @dataclass(frozen=True)
@@ -171,11 +170,21 @@ def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any
     """The change of settings behind each variant's label."""
     if isinstance(entry, Search):
         ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
-        return {f"trial{trial:02d}": _draw(ranges, trial, entry.group) for trial in range(entry.trials)}
+        crossed = _grid(entry.cross.get(method, {}))
+        return {
+            ",".join([f"trial{trial:02d}", *([_label(change)] if change else [])]): {**drawn, **change}
+            for trial in range(entry.trials)
+            for drawn in [_draw(ranges, trial, entry.group)]
+            for change in crossed
+        }
     if entry.cases:
         return {label: dict(change) for label, change in entry.cases.items()}
-    grid = [dict(zip(entry.vary, values, strict=True)) for values in itertools.product(*entry.vary.values())]
-    return {_label(change): change for change in grid}
+    return {_label(change): change for change in _grid(entry.vary)}
+
+
+def _grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination of the values; one empty combination where there are none."""
+    return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
 
 
 def _label(change: dict[str, Any]) -> str:
@@ -230,14 +239,14 @@ def write_slices(config: Config, results: Path) -> dict[str, Slice]:
 
     A manifest that lists a record which is gone is removed, so that Snakemake trains its cell again.
     """
-    slices = {}
-    for slice_, asked in _slices(config):
+    jobs = {}
+    for slice_, asked in slices(config):
         write_if_changed(results / slice_.plan, _text(asked))
         manifest = results / slice_.cell
         if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
             manifest.unlink()
-        slices[slice_.cell] = slice_
-    return slices
+        jobs[slice_.cell] = slice_
+    return jobs
 
 
 def write_if_changed(file: Path, text: str) -> None:
@@ -246,13 +255,8 @@ def write_if_changed(file: Path, text: str) -> None:
         write_text(file, text)
 
 
-def planned_jobs(config: Config, results: Path) -> Iterator[tuple[Job, str]]:
-    """All training jobs of a config below a results folder, each with the hash of the code that it is planned for."""
-    for _, asked in _slices(config):
-        yield job_of(asked, results)
-
-
-def _slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
+def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
+    """Every training job of a config, with what its plan file holds."""
     for plan in all_plans(config):
         model = config.datasets[plan.dataset].model
         for method in plan.methods:

@@ -14,18 +14,18 @@ from eflops.analysis.source import Source
 from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
 from eflops.config.products import Product
+from eflops.config.study import read_study
 from eflops.data.federation import read_manifest
-from eflops.diff import diff, side, summary
 from eflops.errors import UserError
-from eflops.explain.recompute import from_records, method_labels
 from eflops.explorer.page import render, rounded
 from eflops.explorer.products import References, line_reference, made_products, pictures, product_json
 from eflops.explorer.runs import curve_columns, features, run_columns, searches, support_columns
 from eflops.files import read_json, write_text
+from eflops.provenance.diff import diff, side, summary
+from eflops.provenance.explain.recompute import from_records, method_labels
 from eflops.results.paths import EXPLORER, SUMMARY
+from eflops.results.record import Record
 from eflops.results.store import Store, opened
-from eflops.results.study import read_study
-from eflops.training.record import Record
 
 
 def explored(results: Sequence[str], out: Path | None = None) -> Path:

@@ -13,13 +13,13 @@ import pandas as pd
 from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.config.products import Product, products
-from eflops.explain.address import Cell, key_columns
-from eflops.explain.recompute import remake
-from eflops.explain.text import plain
-from eflops.explain.trace import trace_row
-from eflops.explain.verdicts import reads_of, runs_behind
 from eflops.explorer.page import rounded
 from eflops.explorer.shown import Written, read_markdown, tied, unbold
+from eflops.provenance.explain.address import Cell, key_columns
+from eflops.provenance.explain.recompute import remake
+from eflops.provenance.explain.text import plain
+from eflops.provenance.explain.trace import trace_row
+from eflops.provenance.explain.verdicts import reads_of, runs_behind
 
 
 @dataclass

@@ -14,7 +14,7 @@ from eflops.data import expression
 from eflops.data.synthetic import coefficients
 from eflops.explorer.page import coded, rounded, steps
 from eflops.files import canonical_json
-from eflops.training.record import Record
+from eflops.results.record import Record
 
 Columns = dict[str, Any]
 Settings = Mapping[str, Any]

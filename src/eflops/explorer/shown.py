@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.text import BOLD, MINUS
-from eflops.explain.address import key_columns
+from eflops.provenance.explain.address import key_columns
 
 SIGN = rf"[+\-{MINUS}]?"
 NUMBER = re.compile(rf"(?<![\w.]){SIGN}\d+(?:\.\d+)?(?:e{SIGN}\d+)?%?(?!\w)")

@@ -19,6 +19,7 @@ from flwr.serverapp import Grid, ServerApp
 
 from eflops import code
 from eflops.data.federation import MANIFEST, Federation, load, read_manifest, save
+from eflops.data.job import Job
 from eflops.data.matrix import read_matrix
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
@@ -27,9 +28,8 @@ from eflops.flower.journal import Journal
 from eflops.flower.plan import Plan, make_draw, plan
 from eflops.flower.rows import own_rows
 from eflops.flower.work import Agreement, Work, code_hashes, slice_of
-from eflops.training import record
+from eflops.results import record
 from eflops.training.engines import batched
-from eflops.training.job import Job
 from eflops.training.train import make_task, runs_due, train_block
 
 app = ServerApp()

@@ -12,13 +12,13 @@ from flwr.serverapp import Grid, ServerApp
 
 from eflops import code
 from eflops.data.federation import Federation, read_manifest
+from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.flower.client import app as client_app
 from eflops.flower.grid import GridTransport, Patience, meet
 from eflops.flower.work import Work, code_hashes, slice_of
 from eflops.results.labels import Run
 from eflops.training.engines import batched
-from eflops.training.job import Job
 from eflops.training.methods.base import Task
 from eflops.training.rounds import Connect
 

@@ -9,9 +9,9 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from eflops.audit.findings import Finding
 from eflops.errors import UserError
 from eflops.files import sha256, sha256_bytes, write_text
+from eflops.results.findings import Finding
 
 NAME = "SHA256SUMS"
 SIGNATURE = f"{NAME}.sig"

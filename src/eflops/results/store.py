@@ -13,14 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from eflops.config.models import with_present_names
-from eflops.data.build import build
-from eflops.data.federation import ARRAYS, read_manifest, save
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256, write_bytes
-from eflops.results.labels import ratio_value
-from eflops.training import record
-from eflops.training.record import Record
+from eflops.files import canonical_json, write_bytes
+from eflops.results import record
+from eflops.results.record import Record
 
 RECORDS = "records.jsonl.gz"
 RUNS = "runs"
@@ -113,18 +109,3 @@ def unpacked(packed: Path) -> dict[str, bytes]:
     except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
     return found
-
-
-def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
-    """The folder of all data that holds a draw of this sha256; made again below `folder` if its arrays are gone."""
-    stored = store.folder / "data" / name
-    if (stored / ARRAYS).exists() and read_manifest(stored)["sha256"] == expected:
-        return store.folder / "data"
-    again = folder / "data"
-    if not (again / name / ARRAYS).exists():
-        settings = with_present_names(read_manifest(stored)["settings"])
-        raw = Path("resources") / settings["source"] if settings.get("source") else None
-        save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
-    if sha256(again / name / ARRAYS) != expected:
-        raise UserError(f"data/{name}: made again it is not the data that was trained on; its code has changed.")
-    return again

@@ -19,11 +19,11 @@ from torch import Tensor
 from eflops import code
 from eflops.config.settings import TrainingSettings, kept_weights
 from eflops.data.federation import Federation, load
+from eflops.data.job import Job, is_current, planned
 from eflops.errors import UserError
 from eflops.files import write_json
+from eflops.results import record
 from eflops.results.labels import Run
-from eflops.training import record
-from eflops.training.job import Job, is_current, planned
 from eflops.training.methods.base import Method, Task
 from eflops.training.methods.settings import RunSettings, batch_key
 from eflops.training.models import build_model
@@ -33,7 +33,7 @@ from eflops.training.tally import Bench, Progress, Tally
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
-    engine = import_module(f"eflops.training.engines.{job.slice['engine']}")
+    engine = import_module(code.engine_module(job.slice["engine"]))
     hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)

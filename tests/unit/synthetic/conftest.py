@@ -15,8 +15,8 @@ from eflops.config.models import Config
 from eflops.config.plan import Plan, job_slice, plan_of
 from eflops.data.build import build
 from eflops.data.federation import save
+from eflops.data.job import Job
 from eflops.results import labels
-from eflops.training.job import Job
 from eflops.training.train import train
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -20,7 +20,7 @@ from eflops.config.load import read
 from eflops.config.models import Config
 from eflops.config.products import products
 from eflops.errors import UserError
-from eflops.training import record
+from eflops.results import record
 from made import made
 
 ROOT = Path(__file__).parents[3]

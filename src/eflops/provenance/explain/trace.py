@@ -13,7 +13,7 @@ import pandas as pd
 
 from eflops.analysis.stats.summary import unit_values
 from eflops.config.products import Product
-from eflops.explain.address import Cell, same
+from eflops.provenance.explain.address import Cell, same
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure

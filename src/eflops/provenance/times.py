@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from eflops.config.study import read_study
 from eflops.files import write_text
 from eflops.results import paths
-from eflops.results.study import read_study
 from eflops.script import CPU_SECONDS
 
 FOLDER = "benchmarks"

@@ -14,8 +14,8 @@ from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import Product, product_job
+from eflops.results.record import Record
 from eflops.results.store import Store
-from eflops.training.record import Record
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure

@@ -15,10 +15,10 @@ import pandas as pd
 
 from eflops.analysis.text import number
 from eflops.errors import UserError
-from eflops.explain.address import key_columns, read_table, scorecard_lines
-from eflops.explain.explanation import equal
-from eflops.explain.text import INDENT, plain
 from eflops.files import write_bytes
+from eflops.provenance.explain.address import key_columns, read_table, scorecard_lines
+from eflops.provenance.explain.explanation import equal
+from eflops.provenance.explain.text import INDENT, plain
 from eflops.results.paths import SCORECARD, STUDY
 
 PUBLISHED = "results/published"

@@ -10,13 +10,15 @@ import shutil
 from pathlib import Path
 
 from eflops.analysis.needs import SCORECARD, TARGETS
+from eflops.config import study
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import PROJECT, products
 from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
-from eflops.explain.recompute import GATHERED, gathered_files
-from eflops.results import checksums, labels, study, times
+from eflops.provenance import times
+from eflops.provenance.explain.recompute import GATHERED, gathered_files
+from eflops.results import checksums, labels
 from eflops.results.store import RECORDS, RUNS, pack
 
 LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", times.FOLDER, "report.html"}

@@ -14,17 +14,18 @@ from typing import TypeVar
 
 import numpy as np
 
-from eflops.audit.findings import Finding
-from eflops.audit.products import close
-from eflops.audit.records import whole
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import products
 from eflops.data.federation import Federation, load, read_manifest
 from eflops.errors import UserError
+from eflops.provenance.audit.products import close
+from eflops.provenance.audit.records import whole
+from eflops.provenance.data import data_folder
 from eflops.results import labels, paths
-from eflops.results.store import RUNS, Store, data_folder
-from eflops.training.record import Record
+from eflops.results.findings import Finding
+from eflops.results.record import Record
+from eflops.results.store import RUNS, Store
 
 # Training adds in single precision, and these sums are in double.
 TOLERANCE = 2e-4

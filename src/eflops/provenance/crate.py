@@ -12,14 +12,15 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from eflops.analysis.needs import SCORECARD
-from eflops.audit.records import read_records
+from eflops.config import study
 from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.files import sha256
-from eflops.publish import publish
-from eflops.results import checksums, study
+from eflops.provenance.audit.records import read_records
+from eflops.provenance.publish import publish
+from eflops.results import checksums
+from eflops.results.record import Record, versions
 from eflops.results.store import RECORDS, opened
-from eflops.training.record import Record, versions
 
 # The profiles are versions of their own, made for RO-Crate 1.1.
 VERSION = "1.1"

@@ -7,7 +7,7 @@ from typing import Any
 from eflops.analysis.text import number
 from eflops.config.models import with_present_names
 from eflops.results.labels import Run
-from eflops.training.record import Record
+from eflops.results.record import Record
 
 INDENT = "  "
 RESULTS = "results"

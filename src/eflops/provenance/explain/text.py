@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.text import number
-from eflops.explain.explanation import BehindRun, Explanation
-from eflops.explain.show import INDENT, aligned, make_command, verify_command
 from eflops.files import canonical_json
+from eflops.provenance.explain.explanation import BehindRun, Explanation
+from eflops.provenance.explain.show import INDENT, aligned, make_command, verify_command
 
 WIDTH = 116
 

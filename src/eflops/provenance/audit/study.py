@@ -6,18 +6,20 @@ from typing import Any
 
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_targets
-from eflops.audit.findings import Finding
-from eflops.audit.records import Code, differences
+from eflops.config import study
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
 from eflops.config.models import Config, data_settings, with_present_names
 from eflops.config.plan import all_plans, job_slice, plan_of
 from eflops.config.products import PROJECT
+from eflops.config.study import Study
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
-from eflops.results import checksums, labels, study, times
+from eflops.provenance import times
+from eflops.provenance.audit.records import Code, differences
+from eflops.results import checksums, labels
+from eflops.results.findings import Finding
 from eflops.results.store import RUNS, Store
-from eflops.results.study import Study
 
 FILE = Path("config.yaml")
 

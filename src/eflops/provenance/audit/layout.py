@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 
-from eflops.audit.findings import Finding
-from eflops.audit.records import planned_paths
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import products
 from eflops.data.federation import ARRAYS, MANIFEST, read_manifest
 from eflops.errors import UserError
-from eflops.explain.recompute import GATHERED, gathered_files
 from eflops.files import sha256
+from eflops.provenance.audit.records import planned_paths
+from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
+from eflops.results.findings import Finding
 from eflops.results.store import RUNS, Store
 
 DATA = "data"

@@ -10,12 +10,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-from eflops.audit.findings import Finding, summary
-from eflops.audit.layout import check_data_files, check_layout
-from eflops.audit.products import check_gathered, check_product, check_scorecard, check_summary
-from eflops.audit.records import Code, Examined, examine
-from eflops.audit.sample import check_references, check_weights, new_seed, sample
-from eflops.audit.study import (
+from eflops.config.models import Config
+from eflops.config.products import Product, products
+from eflops.config.study import Study, read_study
+from eflops.errors import UserError
+from eflops.provenance.audit.layout import check_data_files, check_layout
+from eflops.provenance.audit.products import check_gathered, check_product, check_scorecard, check_summary
+from eflops.provenance.audit.records import Code, Examined, examine
+from eflops.provenance.audit.sample import check_references, check_weights, new_seed, sample
+from eflops.provenance.audit.study import (
     check_benchmarks,
     check_data_settings,
     check_present,
@@ -23,13 +26,10 @@ from eflops.audit.study import (
     check_study_code,
     check_targets,
 )
-from eflops.config.models import Config
-from eflops.config.products import Product, products
-from eflops.errors import UserError
-from eflops.explain.recompute import FromRecords, from_records, gathered_texts
+from eflops.provenance.explain.recompute import FromRecords, from_records, gathered_texts
 from eflops.results import checksums
+from eflops.results.findings import Finding, summary
 from eflops.results.store import RECORDS, Store, opened
-from eflops.results.study import Study, read_study
 
 CRATE_RESULTS = "results"
 # Records whose metrics are computed again from their weights, if no other number is asked for.

@@ -9,22 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from eflops.audit.findings import Finding
 from eflops.code import code_hashes, combined, training_roots
 from eflops.config.models import Config, with_present_names
 from eflops.config.plan import job_slice, plan_of
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
-from eflops.explain.show import record_path
 from eflops.files import sha256_bytes
-from eflops.results import labels
+from eflops.provenance.explain.show import record_path
+from eflops.results import labels, record
+from eflops.results.findings import Finding
+from eflops.results.record import Record, Result
 from eflops.results.store import RUNS, Store
-from eflops.training import record
-from eflops.training.record import Record, Result
 
 # How many records name each module with each hash.
 Code = Counter[tuple[str, str]]
-# The models of which eflops.audit.sample computes metrics again.
+# The models of which eflops.provenance.audit.sample computes metrics again.
 COMPUTED = ("linear", "softmax")
 
 

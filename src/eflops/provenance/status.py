@@ -6,10 +6,10 @@ from pathlib import Path
 
 from eflops.analysis.gather import difference
 from eflops.config.models import Config
-from eflops.config.plan import planned_jobs
+from eflops.data.job import planned_jobs
 from eflops.errors import UserError
-from eflops.results.times import whole_run
-from eflops.training import record
+from eflops.provenance.times import whole_run
+from eflops.results import record
 
 
 @dataclass

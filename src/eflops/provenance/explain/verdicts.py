@@ -16,7 +16,7 @@ from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
-from eflops.explain.address import same
+from eflops.provenance.explain.address import same
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eflops.audit.records import changed_modules
-from eflops.explain.explanation import BehindRun, Explanation
-from eflops.explain.show import job_of, record_path, run_of
-from eflops.results.store import RUNS, Store, data_folder
-from eflops.training import record
-from eflops.training.record import Record, Result
+from eflops.provenance.audit.records import changed_modules
+from eflops.provenance.data import data_folder
+from eflops.provenance.explain.explanation import BehindRun, Explanation
+from eflops.provenance.explain.show import job_of, record_path, run_of
+from eflops.results import record
+from eflops.results.record import Record, Result
+from eflops.results.store import RUNS, Store
 
 TOLERANCES = {
     "r2": 0.01,
@@ -67,8 +68,8 @@ def verify(store: Store, runs: Iterable[BehindRun], report: Callable[[Verified],
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
     """The record of the same run, trained again below `folder`."""
+    from eflops.data.job import Job
     from eflops.script import progress
-    from eflops.training.job import Job
     from eflops.training.train import train
 
     data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)

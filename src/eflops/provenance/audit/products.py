@@ -18,15 +18,15 @@ from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
-from eflops.audit.findings import Finding
-from eflops.audit.records import differences
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
-from eflops.explain import verdicts
-from eflops.explain.address import picture_hash
-from eflops.explain.recompute import FromRecords, remake
 from eflops.files import read_json, sha256
+from eflops.provenance.audit.records import differences
+from eflops.provenance.explain import verdicts
+from eflops.provenance.explain.address import picture_hash
+from eflops.provenance.explain.recompute import FromRecords, remake
+from eflops.results.findings import Finding
 from eflops.results.store import Store
 
 # A published table may have been made on another kind of machine, which may round the last digits otherwise.

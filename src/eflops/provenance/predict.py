@@ -18,9 +18,8 @@ from eflops.data.matrix import Rows, read_matrix, value_faults
 from eflops.data.scaling import Scaling, scaling_of
 from eflops.errors import UserError
 from eflops.files import write_text
-from eflops.results import paths
+from eflops.results import paths, record
 from eflops.results.labels import BASE, WHOLE, Run
-from eflops.training import record
 
 WEIGHT = "weight: "
 MARK = "# "

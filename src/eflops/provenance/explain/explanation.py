@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from eflops.config.products import Product
+from eflops.config.study import Study, read_study
 from eflops.errors import UserError
-from eflops.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
-from eflops.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
-from eflops.explain.trace import METHOD_KEYS, trace
 from eflops.files import sha256
+from eflops.provenance.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
+from eflops.provenance.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
+from eflops.provenance.explain.trace import METHOD_KEYS, trace
 from eflops.results.paths import SCORECARD
+from eflops.results.record import Record
 from eflops.results.store import RUNS, Store
-from eflops.results.study import Study, read_study
-from eflops.training.record import Record
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
@@ -116,7 +116,7 @@ def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
 def explain_line(store: Store, study: Study, name: str) -> Explanation:
     """What is behind a line of the scorecard."""
     # Judging brings scipy along, which a cell does not need.
-    from eflops.explain.verdicts import judged_line, runs_behind
+    from eflops.provenance.explain.verdicts import judged_line, runs_behind
 
     lines = scorecard_lines(store.folder)
     if name not in lines:
