@@ -365,12 +365,23 @@ def deploy(
     port: Annotated[int, typer.Option(help="the server's port; client k's own is port + 1 + k")] = 8000,
     config: Annotated[list[Path] | None, typer.Option(help="config files, one laid over the other")] = None,
     folder: Annotated[Path, typer.Option(help="where the hosts' folders go")] = Path("deployment"),
+    listen: Annotated[
+        str | None, typer.Option(help="address that the SuperLink binds; default: the first --address")
+    ] = None,
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
     from eflops.flower.deploy import prepare
 
-    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
+    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start, listen)
+
+
+@app.command(rich_help_panel=SHARING)
+def stop_superlink() -> None:
+    """Stop the SuperLink that an earlier `flwr run .` left running in the background, and its simulation."""
+    from eflops.flower.simulation import stop_superlink
+
+    print(f"stopped {stop_superlink()} processes")
 
 
 def _explanation(
