@@ -108,6 +108,27 @@ def fetch(
 
 
 @app.command(rich_help_panel=STUDYING)
+def rank(
+    results: Annotated[Path, typer.Argument(help="a results folder with the records of searches")],
+    search: Annotated[list[str], typer.Argument(help="searches of the config")],
+    out: Annotated[Path, typer.Option(help="where the outcome goes, for: eflops adopt")] = Path("results/search"),
+    config: Annotated[Path, typer.Option(help="the config that describes the searches")] = Path("config.yaml"),
+) -> None:
+    """Rank the trials of searches from their records, whatever version of the code made them."""
+    from eflops.analysis.needs import TARGETS
+    from eflops.analysis.search import rank_records
+    from eflops.config.load import read
+    from eflops.files import PROJECT
+
+    study = read(config)
+    for name in search:
+        if name not in study.searches:
+            raise UserError(f"{config}: there is no search {name}; it has {', '.join(study.searches)}.")
+        rank_records(study, name, results, PROJECT / TARGETS, out)
+        print(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
+
+
+@app.command(rich_help_panel=STUDYING)
 def adopt(
     chosen: Annotated[list[Path], typer.Argument(help="results/search/<data set>.json")],
     into: Annotated[Path, typer.Option(help="the file of chosen settings")] = Path("config/chosen.yaml"),
