@@ -68,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @app.command(rich_help_panel=STUDYING)
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
-    """Check a config and say every mistake."""
+    """Validate a config and list every error, and each choice of a search that the config overrides."""
+    from eflops.config.effective import overridden_choices
     from eflops.config.load import read
     from eflops.data.build import problems
 
@@ -78,7 +79,23 @@ def check(config: Annotated[list[Path] | None, typer.Argument(help="config files
         print(note)
     if faults:
         raise UserError("\n".join(faults))
-    print(f"The config is sound: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    for line in overridden_choices(checked):
+        print(line)
+
+
+@app.command(rich_help_panel=STUDYING)
+def settings(
+    experiment: Annotated[str, typer.Argument(help="an experiment or a search")],
+    method: Annotated[str | None, typer.Argument(help="one of its methods; all if not given")] = None,
+    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+) -> None:
+    """Print every setting in effect, with the file and the key that it comes from."""
+    from eflops.config.effective import settings_text
+    from eflops.config.load import read
+
+    files = config or [Path("config.yaml")]
+    print(settings_text(read(*files), files, experiment, method))
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -108,6 +125,27 @@ def fetch(
     from eflops.data.idx import fetch as bring
 
     bring(out or Path("resources") / source, source, folder)
+
+
+@app.command(rich_help_panel=STUDYING)
+def rank(
+    results: Annotated[Path, typer.Argument(help="a results folder with the records of searches")],
+    search: Annotated[list[str], typer.Argument(help="searches of the config")],
+    out: Annotated[Path, typer.Option(help="where the outcome goes, for: eflops adopt")] = Path("results/search"),
+    config: Annotated[Path, typer.Option(help="the config that describes the searches")] = Path("config.yaml"),
+) -> None:
+    """Rank the trials of searches from their records, whatever version of the code made them."""
+    from eflops.analysis.needs import TARGETS
+    from eflops.analysis.search import rank_records
+    from eflops.config.load import read
+    from eflops.files import PROJECT
+
+    study = read(config)
+    for name in search:
+        if name not in study.searches:
+            raise UserError(f"{config}: there is no search {name}; it has {', '.join(study.searches)}.")
+        rank_records(study, name, results, PROJECT / TARGETS, out)
+        print(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
 
 
 @app.command(rich_help_panel=STUDYING)
