@@ -153,7 +153,10 @@ SENTENCES = [
     (break_value, "matrix.csv: 1 value is missing or not finite: gene4 of 003."),
     (break_number, "matrix.csv: 1 column is not numbers: gene7."),
     (break_site, "matrix.csv: a site needs two samples, and these have one: lonely; give it to another site or leave"),
-    (break_class, "matrix.csv: a class needs 2 samples for testing and 1 for training, and these have fewer: ill (2); give the"),
+    (
+        break_class,
+        "matrix.csv: a class needs 2 samples for testing and 1 for training, and these have fewer: ill (2)",
+    ),
     (break_gene, "matrix.csv: 1 gene stands there twice: gene1."),
     (break_sample, "matrix.csv: 1 sample stands there twice: 000."),
 ]

@@ -58,12 +58,13 @@ def faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     yield from value_faults(matrix)
     yield from missing_target(matrix, spec.target)
     matrix = selected(matrix, spec)
-    yield from _class_faults(matrix, spec) if matrix.target is None else _number_faults(matrix, spec)
+    of_target = list(_class_faults(matrix, spec) if matrix.target is None else _number_faults(matrix, spec))
+    yield from of_target
     yield from _site_faults(matrix, spec)
     rows, word = len(matrix.rows), matrix.words[0]
     if spec.test_rows is not None and spec.test_rows >= rows:
         yield f"{matrix.source}: test_rows is {spec.test_rows} of {rows} {word}s, so that none is left for training."
-    elif not spec.sites:
+    elif not spec.sites and not of_target:
         tested = spec.test_rows or len(split(matrix, spec, 0)[0]) if rows else 0
         lacking = shortage(rows - tested, spec.clients, spec.min_rows)
         if lacking:
