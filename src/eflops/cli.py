@@ -68,14 +68,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @app.command(rich_help_panel=STUDYING)
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
-    """Check a config and say every mistake."""
+    """Validate a config and list every error, and each choice of a search that the config overrides."""
+    from eflops.config.effective import overridden_choices
     from eflops.config.load import read
     from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
     if wrong := problems(checked):
         raise UserError("\n".join(wrong))
-    print(f"The config is sound: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    for line in overridden_choices(checked):
+        print(line)
+
+
+@app.command(rich_help_panel=STUDYING)
+def settings(
+    experiment: Annotated[str, typer.Argument(help="an experiment or a search")],
+    method: Annotated[str | None, typer.Argument(help="one of its methods; all if not given")] = None,
+    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+) -> None:
+    """Print every setting in effect, with the file and the key that it comes from."""
+    from eflops.config.effective import settings_text
+    from eflops.config.load import read
+
+    files = config or [Path("config.yaml")]
+    print(settings_text(read(*files), files, experiment, method))
 
 
 @app.command(rich_help_panel=STUDYING)
