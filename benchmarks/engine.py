@@ -22,7 +22,8 @@ import numpy as np
 
 from eflops.config.load import read
 from eflops.config.models import Config
-from eflops.config.settings import TrainingSettings, settings_class
+from eflops.config.plan import variants_of
+from eflops.config.settings import TrainingSettings
 from eflops.data.build import build
 from eflops.training.engines import batched
 from eflops.training.methods.batches import Batches, draw_batches, rows_of_step
@@ -50,10 +51,9 @@ class EvaluationData:
 
     def settings(self, name: str, batch: int | None) -> TrainingSettings:
         """What config.yaml sets for a method on this data, with the benchmark's number of steps."""
-        entry = self.config.methods[name]
-        own = {**entry.settings, **entry.per_dataset.get("synthetic", {})}
+        (settings,) = variants_of(self.config, "curves", name).values()
         changes = {"rounds": self.rounds, "local_steps": STEPS, "batch_size": batch, "finetune_rounds": 0}
-        return settings_class(entry.method).model_validate({**own, **changes})
+        return type(settings).model_validate({**settings.model_dump(), **changes})
 
     def train(self, name: str, batch: int | None, seeds: Sequence[int]) -> float:
         """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""

@@ -236,6 +236,12 @@ def test_a_simulation_with_another_number_of_nodes_is_said_with_the_option_that_
         meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, WORK, 5)
 
 
+@pytest.mark.parametrize("rows", [-5, 0, 4 * 10**18])
+def test_a_node_whose_number_of_rows_cannot_be_is_refused(rows: int) -> None:
+    with pytest.raises(UserError, match=f"node 100 says that it has {rows} rows; a client has between 1 and"):
+        meet(Nodes([node(0, rows=rows)]), 1, WORK, 5)
+
+
 def test_a_node_that_refuses_is_named_and_what_it_has_against_the_run_stays_there() -> None:
     def refusing(message: Message) -> Message:
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "UserError"), reply_to=message)
