@@ -84,14 +84,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @app.command(rich_help_panel=STUDYING)
 def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
-    """Check a config and say every mistake."""
+    """Validate a config and list every error, and each choice of a search that the config overrides."""
+    from eflops.config.effective import overridden_choices
     from eflops.config.load import read
     from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
     if wrong := problems(checked):
         raise UserError("\n".join(wrong))
-    print(f"The config is sound: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    for line in overridden_choices(checked):
+        print(line)
+
+
+@app.command(rich_help_panel=STUDYING)
+def settings(
+    experiment: Annotated[str, typer.Argument(help="an experiment or a search")],
+    method: Annotated[str | None, typer.Argument(help="one of its methods; all if not given")] = None,
+    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+) -> None:
+    """Print every setting in effect, with the file and the key that it comes from."""
+    from eflops.config.effective import settings_text
+    from eflops.config.load import read
+
+    files = config or [Path("config.yaml")]
+    print(settings_text(read(*files), files, experiment, method))
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -121,6 +138,27 @@ def fetch(
     from eflops.data.idx import fetch as bring
 
     bring(out or Path("resources") / source, source, folder)
+
+
+@app.command(rich_help_panel=STUDYING)
+def rank(
+    results: Annotated[Path, typer.Argument(help="a results folder with the records of searches")],
+    search: Annotated[list[str], typer.Argument(help="searches of the config")],
+    out: Annotated[Path, typer.Option(help="where the outcome goes, for: eflops adopt")] = Path("results/search"),
+    config: Annotated[Path, typer.Option(help="the config that describes the searches")] = Path("config.yaml"),
+) -> None:
+    """Rank the trials of searches from their records, whatever version of the code made them."""
+    from eflops.analysis.needs import TARGETS
+    from eflops.analysis.search import rank_records
+    from eflops.config.load import read
+    from eflops.files import PROJECT
+
+    study = read(config)
+    for name in search:
+        if name not in study.searches:
+            raise UserError(f"{config}: there is no search {name}; it has {', '.join(study.searches)}.")
+        rank_records(study, name, results, PROJECT / TARGETS, out)
+        print(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -364,12 +402,23 @@ def deploy(
     port: Annotated[int, typer.Option(help="the server's port; client k's own is port + 1 + k")] = 8000,
     config: Annotated[list[Path] | None, typer.Option(help="config files, one laid over the other")] = None,
     folder: Annotated[Path, typer.Option(help="where the hosts' folders go")] = Path("deployment"),
+    listen: Annotated[
+        str | None, typer.Option(help="address that the SuperLink binds; default: the first --address")
+    ] = None,
     start: Annotated[bool, typer.Option("--start", help="start all of it on this machine, to see it work")] = False,
 ) -> None:
     """Write the folders and commands of a real federation's hosts, for Flower."""
     from eflops.flower.deploy import prepare
 
-    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start)
+    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start, listen)
+
+
+@app.command(rich_help_panel=SHARING)
+def stop_superlink() -> None:
+    """Stop the SuperLink that an earlier `flwr run .` left running in the background, and its simulation."""
+    from eflops.flower.simulation import stop_superlink
+
+    print(f"stopped {stop_superlink()} processes")
 
 
 def _explanation(

@@ -18,7 +18,12 @@ def mistakes(config: Config) -> Iterator[str]:
         yield "experiments: there is none, so there is nothing to do; describe at least one."
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
-    for find in (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
+    yield from _dataset_mistakes(config)
+    methods = [*_method_mistakes(config)]
+    yield from methods
+    if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
+        return  # what a setting may be depends on the method
+    for find in (_chosen_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
         yield from find(config)
 
 
@@ -62,12 +67,30 @@ def _method_mistakes(config: Config) -> Iterator[str]:
         if found:
             yield from found
             continue
+        if entry.settings_like and entry.settings_like not in config.methods:
+            yield unknown(f"{place}.settings_like", entry.settings_like, config.methods)
+        elif entry.settings_like:
+            for by_method in config.choices.values():
+                chosen = by_method.get(entry.settings_like, {})
+                yield from _settings_mistakes(config, name, chosen, f"{place}.settings_like.{entry.settings_like}")
         yield from _settings_mistakes(config, name, entry.settings, f"{place}.settings")
         known = [*config.datasets, *chosen_entries(config)]
         for dataset, values in entry.per_dataset.items():
             if dataset not in known:
                 yield unknown(f"{place}.per_dataset", dataset, known)
             yield from _settings_mistakes(config, name, values, f"{place}.per_dataset.{dataset}")
+
+
+def _chosen_mistakes(config: Config) -> Iterator[str]:
+    known = [*config.datasets, *chosen_entries(config)]
+    for entry, by_method in config.choices.items():
+        if entry not in known:
+            yield unknown("chosen", entry, known)
+        for method, values in by_method.items():
+            if method in config.methods:
+                yield from _settings_mistakes(config, method, values, f"chosen.{entry}.{method}")
+            else:
+                yield unknown(f"chosen.{entry}", method, config.methods)
 
 
 def _names_mistakes(config: Config, entry: Experiment | Search, place: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive,
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
+Settings = dict[str, Setting]
 Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
@@ -27,6 +28,8 @@ def _distinct(values: list[Item]) -> list[Item]:
 
 Once = AfterValidator(_distinct)
 NotEmpty = Field(min_length=1)
+# By data set (or another entry that a search writes) and method: the settings that searches chose.
+Chosen = dict[Name, dict[Name, Settings]]
 Names = Annotated[list[Name], NotEmpty, Once]
 Ratios = Annotated[list[Positive], Once]
 Draws = Annotated[list[Seed], NotEmpty, Once]
@@ -166,8 +169,11 @@ class Method(Strict):
     label: str = Field(description="name in tables and figures")
     pooled: Flag = Field(False, description="train centrally: one client that holds everything")
     options: dict[str, Value] = Field({}, description="keyword arguments of a method of one's own")
-    settings: dict[str, Setting] = Field({}, description="settings on every data set; see below")
-    per_dataset: dict[str, dict[str, Setting]] = Field({}, description="settings that differ on one data set")
+    settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
+    settings: Settings = Field({}, description="settings on every data set, above chosen ones")
+    per_dataset: dict[str, Settings] = Field(
+        {}, description="settings on one data set, those like it, or experiments with this settings_of"
+    )
 
 
 class Experiment(Strict):
@@ -184,9 +190,9 @@ class Experiment(Strict):
     settings_of: Name | None = Field(
         None, description="a search's other choice that methods are set to, such as synthetic_nearest"
     )
-    settings: dict[str, Setting] = Field({}, description="settings changed for all methods of this experiment")
+    settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
-    cases: dict[Name, dict[str, Setting]] = Field({}, description="named sets of settings, instead of a grid")
+    cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
 
 
 class Interval(Strict):
@@ -229,7 +235,7 @@ class Search(Strict):
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
         None, description="the paper's table whose columns the entry <chooses>_nearest comes nearest"
     )
-    settings: dict[str, Setting] = Field({}, description="settings that every trial has")
+    settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
     cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
@@ -256,8 +262,8 @@ class Config(Strict):
     engine: Literal["batched", "reference", "flower"] = Field(
         "batched", description="what trains; the numbers are the same"
     )
-    chosen: str | None = Field(
-        None, description="file of settings by data set and method that searches chose, below those of this file"
+    chosen: str | Chosen | None = Field(
+        None, description="file of the settings that searches chose, or these settings by data set and method"
     )
     block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
     seeds_per_job: Annotated[Count | None, FromText] = Field(
@@ -273,6 +279,11 @@ class Config(Strict):
     products: dict[Name, dict[str, Any] | None] = Field(
         {}, description="tables and figures of one's own, and changes of those in config/products.yaml; null: leave out"
     )
+
+    @property
+    def choices(self) -> Chosen:
+        """The settings that searches chose; loading replaces the name of their file by what it holds."""
+        return self.chosen if isinstance(self.chosen, dict) else {}
 
 
 def entry_of(config: Config, name: str) -> Experiment | Search:

@@ -78,8 +78,8 @@ def target_of(config: Config, product: Product) -> str:
 def product_job(config: Config, product: Product) -> dict[str, Any]:
     """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
     entry = product.model_dump(mode="json", exclude={"paper", "category"})
-    kept = product.resources
-    searches = [name for name, search in config.searches.items() if f"{SEARCHES}/{search.entry}.csv" in kept]
+    read = {path.rpartition("/")[2].partition(".")[0] for path in product.resources if path.startswith(f"{SEARCHES}/")}
+    searches = [name for name, search in config.searches.items() if search.entry in read]
     return {**entry, **shown_methods(config, product.experiments, searches)}
 
 

@@ -118,6 +118,14 @@ PER_RUN = (
 
 SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings}
 
+# Where a method's defaults differ from those above. They lie below what a search chose (config/plan.py, `layers`), so
+# that a data set without a search has sensible values.
+DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
+    "fediht": {"rate": 0.04, "local_steps": 1, "prune_from": 0.0, "sparse_upload": False},
+    "fediterht": {"rate": 0.04, "local_steps": 1, "prune_from": 0.0},
+    "fedavg": {"rate": 0.002, "local_steps": 5},
+}
+
 
 def settings_class(method: str) -> type[TrainingSettings]:
     """The settings model of a method; a method of one's own has the shared settings and its free `options`."""
