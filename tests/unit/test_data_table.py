@@ -141,7 +141,8 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     expected = [
         "t.csv: 'age' holds text among its numbers: ?; mend them or ignore the column.",
         "t.csv: 1 value is missing in 'sex': row 7.",
-        "t.csv: 1 column is text with more than 10 values: name (40); list such columns under ignore, or raise one_hot.",
+        "t.csv: 1 column is text with more than 10 values: name (40); list such columns under ignore, or raise"
+        " one_hot.",
         "t.csv: 1 column stands there twice: dose.",
         "t.csv: 1 value is missing or not finite: dose of row 4.",
         "t.csv: 1 row has no number in 'pressure': 12.",
