@@ -16,7 +16,7 @@ from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, re
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
 WORK = Work({"method": "fedavg"}, "a1b2", SIZE)
@@ -106,7 +106,7 @@ def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
-    asked = Asked([7], torch.tensor([weights]))
+    asked = ClientSelection([7], torch.tensor([weights]))
     return transport.exchange(PHASE, Payload(torch.zeros(1, SIZE)), asked, round_)
 
 

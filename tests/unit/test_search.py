@@ -26,7 +26,6 @@ from eflops.analysis.search import (
     run_rows,
 )
 from eflops.config.load import check, read
-from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of
 from eflops.config.searches import budget_of, ranking
 from eflops.data.golub import genes
@@ -163,21 +162,11 @@ def test_a_choice_is_written_and_read_back_the_same_beside_the_others(tmp_path: 
     }
 
 
-def test_what_a_person_writes_goes_above_what_a_search_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path / "chosen.yaml", "synthetic", {"fedavg": {"rate": 0.5, "rounds": 7}})
-    raw = yaml.safe_load((ROOT / "config.yaml").read_text()) | {"chosen": "chosen.yaml"}
-    raw["methods"]["fedavg"]["per_dataset"] = {"synthetic": {"rounds": 9}}
-    assert check(raw).methods["fedavg"].per_dataset["synthetic"] == {"rate": 0.5, "rounds": 9}
-    with pytest.raises(ConfigError, match="there is no file nowhere"):
-        check(raw | {"chosen": "nowhere.yaml"})
-
-
 @pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
 def test_the_config_holds_what_the_search_chose(path: Path) -> None:
     for entry, methods in json.loads(path.read_text()).items():
         for method, settings in methods.items():
-            stored = CONFIG.methods[method].per_dataset[entry]
+            stored = CONFIG.choices[entry][method]
             assert {key: stored[key] for key in settings} == settings
 
 
