@@ -53,8 +53,8 @@ def support_recovery(source: Source) -> Table:
         rows.append({"N/d": exact(ratio)} | texts)
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
-        "finished is bold. References are one fit each to the pooled, shifted training rows of the same draws. They are "
-        "no upper bounds: clients' shifts differ, and pooling mixes them."
+        "finished is bold. References are one fit each to the pooled, shifted training rows of the same draws. They "
+        "are no upper bounds: clients' shifts differ, and pooling mixes them."
     )
     return Table(cells, pd.DataFrame(rows), note, runs, RECOVERY)
 
