@@ -97,9 +97,12 @@ def train_reference(
 def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> tuple[dict[str, Any], list[TrainingSettings]]:
-    """A cell's slice of the config, and the settings of its runs."""
+    """A cell's slice of the config, and the settings of its runs; `intercept` among them is the model's."""
+    settings, intercept = {**settings}, bool(settings.get("intercept"))
+    settings.pop("intercept", None)
     method = "eflops" if name == "flops" else name
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
-    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
+    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025, "glm": 0.25}[model]
     job = {"model": model, "density": density, "client_fraction": 0.6, "method": method, "options": {}, "name": name}
+    job |= {"intercept": True} if intercept else {}
     return job, [settings_class(method).model_validate({**chosen, **change}) for change in changes]

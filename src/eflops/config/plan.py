@@ -123,6 +123,7 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
         "model": dataset.model,
         "density": dataset.density,
         **per_class,
+        **({"intercept": True} if getattr(dataset, "intercept", False) else {}),
         "client_fraction": dataset.client_fraction,
         "ratio": ratio,
         "name": method,

@@ -6,7 +6,7 @@ seeds or variants of a cell train alone.
 
 import resource
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -91,11 +91,16 @@ def make_task(
     slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
-    model = build_model(slice_["model"], federation.test, federation.meta)
+    model = build_model(slice_["model"], federation.test, model_facts(slice_, federation))
     task = Task(model, kept_weights(slice_, model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
     return task, evaluation
+
+
+def model_facts(slice_: Mapping[str, Any], federation: Federation) -> dict[str, Any]:
+    """What a model is built from besides the shape of rows: the data's facts, and whether it has an intercept."""
+    return {**federation.meta, "intercept": slice_.get("intercept", False)}
 
 
 def make_method(slice_: dict[str, Any], task: Task) -> Method:

@@ -192,9 +192,9 @@ def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Mo
     """The model as a torch module whose parameters, one after the other, are the flat weights."""
     model = {"regression": "linear", "classification": "softmax"}[meta["task"]] if model == "glm" else model
     if model == "linear":
-        return nn.Linear(shape[0], 1, bias=False)
+        return nn.Linear(shape[0], 1, bias=meta["intercept"])
     if model == "softmax":
-        return nn.Linear(shape[0], meta["classes"], bias=False)
+        return nn.Linear(shape[0], meta["classes"], bias=meta["intercept"])
     first, second, *dense = cnn_stages(shape, meta["classes"])
     layers: list[nn.Module] = []
     for stage in (first, second):
@@ -213,7 +213,8 @@ def run(job: Any, work: Callable[[Connect, int], None], methods: Mapping[str, Ca
     prepare()
 
     def connect(task: Task, federation: Federation, run: Any) -> Any:
-        module = as_module(job.slice["model"], federation.test.x.shape[1:], federation.meta)
+        facts = {**federation.meta, "intercept": job.slice.get("intercept", False)}
+        module = as_module(job.slice["model"], federation.test.x.shape[1:], facts)
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
         return Clients(module, rows, lambda problem: train(problem, methods[name]))
 
