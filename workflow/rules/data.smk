@@ -66,13 +66,13 @@ for DATASET in STUDY.datasets:
 
 
 def gene_files(wildcards):
-    """The files that name the genes of expression data."""
+    """The files that name the features of data that are read from a file."""
     entry = STUDY.datasets[wildcards.dataset]
     return [given(path) for path in (*entry.files, *entry.gene_names)]
 
 
 rule genes:
-    """Name the genes of expression data."""
+    """Name the features of data that are read from a file, such as genes."""
     input:
         gene_files,
         spec=local("<wanted>/data/{dataset}/genes.json"),
@@ -92,6 +92,6 @@ rule genes:
     params:
         spec=spec_digest,
     message:
-        "Name the genes of {wildcards.dataset}"
+        "Name the features of {wildcards.dataset}"
     script:
         "../scripts/genes.py"

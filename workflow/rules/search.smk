@@ -16,6 +16,7 @@ rule rank:
     output:
         trials="<results>/search/{dataset}.csv",
         chosen="<results>/search/{dataset}.json",
+        runs="<results>/search/{dataset}.runs.csv.gz",
         spec="<results>/specs/search/{dataset}.json",
     log:
         "<logs>/search/{dataset}.log",

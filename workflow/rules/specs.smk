@@ -6,6 +6,7 @@ from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summa
 from eflops.code import code_hash, combined, data_module, file_hash
 from eflops.config.models import data_settings
 from eflops.config.products import product_job, shown_methods
+from eflops.config.searches import ranking
 from eflops.config.study import present_code
 from eflops.explorer.page import assets_hash
 from eflops.results.specs import want
@@ -49,7 +50,8 @@ for dataset, ratio, draw in DRAWS:
     specify_values(f"data/{dataset}/{ratio}-draw{draw}", "data", modules, settings=data_settings(entry))
 
 for name, entry in STUDY.datasets.items():
-    specify_values(f"data/{name}/genes", "genes", ["eflops.data.expression"], settings=data_settings(entry))
+    named = ("eflops.data.build", "eflops.data.expression", "eflops.data.table")
+    specify_values(f"data/{name}/genes", "genes", named, settings=data_settings(entry))
     if source := getattr(entry, "source", None):
         folder, given_folder = f"resources/{source}", STUDY.mnist_folder or ""
         specify_values(f"fetch/{source}", "fetch", ["eflops.data.idx"], folder=folder, given=given_folder)
@@ -59,12 +61,7 @@ for name in PLANS:
     specify_values(f"references/{name}", "references", ["eflops.analysis.references"])
 
 for entry, name in SEARCH_OF.items():
-    search = STUDY.searches[name]
-    common, method_ranges = [*search.settings, *search.ranges], search.method_ranges
-    ranked = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
-    searched = {method: [*common, *method_ranges.get(method, {})] for method in search.methods}
-    ranking = {**ranked, "entry": entry, "searched": searched}
-    specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=ranking)
+    specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=ranking(STUDY.searches[name]))
 
 for name, product in PRODUCTS.items():
     modules = ("eflops.analysis.products", product.module)

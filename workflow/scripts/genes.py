@@ -1,4 +1,4 @@
-"""Name the genes of expression data."""
+"""Name the features of data that are read from a file."""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,6 @@ sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 from eflops.script import run_job
 
 with run_job(snakemake) as spec:
-    from eflops.data.expression import write_genes
+    from eflops.data.build import write_features
 
-    write_genes(spec["settings"], Path(snakemake.output.genes))
+    write_features(spec["settings"], Path(snakemake.output.genes))

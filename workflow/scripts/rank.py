@@ -10,7 +10,7 @@ from eflops.script import run_job
 with run_job(snakemake) as spec:
     from eflops.analysis.search import write
 
-    inputs, out = snakemake.input, snakemake.output
+    inputs = snakemake.input
     write(
-        *map(Path, (inputs.runs, inputs.supports, inputs.targets)), spec["search"], Path(out.trials), Path(out.chosen)
+        *map(Path, (inputs.runs, inputs.supports, inputs.targets)), spec["search"], Path(snakemake.output.chosen).parent
     )
