@@ -4,7 +4,7 @@
 PYTHON ?= python3
 CORES ?= all
 VENV := .venv
-EXTRAS := [test,simulation,deployment,slurm]
+EXTRAS := [test,docs,simulation,deployment,slurm]
 
 # Parallel work comes from Snakemake's cores: more than one thread per process only slows small tensors down.
 export OMP_NUM_THREADS := 1
@@ -14,7 +14,7 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke test test-bits test-arm test-slurm test-hosts unlock lint lock search publish audit
+.PHONY: help reproduce smoke docs test test-bits test-arm test-slurm test-hosts unlock lint lock search publish audit
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) mypy
 	$(IN_VENV) snakemake --lint
+
+docs: $(VENV)/.installed-extras ## build the documentation site into site/; a broken link fails
+	NO_MKDOCS_2_WARNING=1 $(IN_VENV) mkdocs build --strict --quiet
 
 test-bits: $(VENV)/.installed-extras ## compare results with those of processors that qemu-user emulates
 	$(IN_VENV) pytest tests/bits -m bits

@@ -1,5 +1,6 @@
 """A small study made for real, in one process: data, runs, gathered files, tables, figures, scorecard."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,10 @@ from eflops.analysis.summary.write import write as write_summary
 from eflops.config import study
 from eflops.config.load import check
 from eflops.config.models import Config
-from eflops.config.plan import Plan, all_plans, job_slice, plan_of
+from eflops.config.plan import Plan, all_plans, job_slice, plan_of, variants_of
 from eflops.config.products import product_job
 from eflops.config.products import products as planned_products
-from eflops.data.build import build
-from eflops.data.expression import write_genes
+from eflops.data.build import build, write_features
 from eflops.data.federation import save
 from eflops.data.job import Job
 from eflops.files import write_text
@@ -50,9 +50,8 @@ BENCHMARK = "s\tmax_rss\tcpu_time\n2.5\t200\t2.4\n"
 def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
     """Do what the workflow does, job after job."""
     config = check(raw)
+    make_runs(results, config)
     for plan in all_plans(config):
-        _make_data(config, plan, results)
-        _train(config, plan, results)
         _gather(plan, results)
     # What is drawn from the scorecard comes after all tables, which the scorecard reads.
     for product in sorted(planned_products(config), key=lambda product: SCORECARD in product.inputs):
@@ -69,6 +68,13 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
     study.write(raw, results / study.NAME)
 
 
+def make_runs(results: Path, config: Config) -> None:
+    """The data and the records of all experiments and searches."""
+    for plan in all_plans(config):
+        _make_data(config, plan, results)
+        _train(config, plan, results)
+
+
 def _make_data(config: Config, plan: Plan, results: Path) -> None:
     settings = config.datasets[plan.dataset].model_dump(mode="json", exclude={"label", "model", "client_fraction"})
     for ratio in plan.ratios:
@@ -82,9 +88,8 @@ def _train(config: Config, plan: Plan, results: Path) -> None:
         for method in plan.methods:
             place = f"{plan.name}/{ratio}/{method}"
             slice_ = job_slice(config, plan.name, ratio, method)
-            train(
-                Job(slice_, results / "data", results / "runs" / place, tuple(plan.runs), 32), lambda _: lambda *_: None
-            )
+            runs = tuple(replace(plan, variants=tuple(variants_of(config, plan.name, method))).runs)
+            train(Job(slice_, results / "data", results / "runs" / place, runs, 32), lambda _: lambda *_: None)
             write_text(results / f"benchmarks/train/{place}.tsv", BENCHMARK)
 
 
@@ -104,7 +109,7 @@ def _make_input(config: Config, path: str, results: Path) -> None:
         return _judge(config, results)
     if Path(path).name == "genes.csv":
         settings = config.datasets[Path(path).parent.name].model_dump(mode="json")
-        return write_genes(settings, results / path)
+        return write_features(settings, results / path)
     if not path.startswith("gathered/"):
         return None  # a manifest, made with its data
     experiment, kind, _ = Path(path).name.split(".")

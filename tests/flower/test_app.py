@@ -30,7 +30,7 @@ from eflops.flower.rows import Place, own_rows
 from eflops.flower.server import look
 from eflops.flower.work import RECORD, WORK, Agreement, Work
 from eflops.training.methods.base import Payload, Upload
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -240,7 +240,7 @@ class Counting:
         self.faults: list[str] = []
         self.channel = {"down": 0}
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
         self.asked.append(round_)
         self.channel["down"] += 10
         self.faults += [f"fault in {round_}"] if round_ == 1 else []
@@ -250,7 +250,9 @@ class Counting:
 
 def rounds(journal: Journal, count: int) -> list[float]:
     download = Payload(torch.zeros(1, SIZE))
-    uploads = [journal.exchange(PHASE, download, Asked([7], torch.ones(1, 1)), round_) for round_ in range(count)]
+    uploads = [
+        journal.exchange(PHASE, download, ClientSelection([7], torch.ones(1, 1)), round_) for round_ in range(count)
+    ]
     return [upload.payload.values[0, 0].item() + upload.weights.item() for (upload,) in uploads]
 
 

@@ -17,9 +17,10 @@ from cryptography.hazmat.primitives.serialization import load_ssh_private_key, l
 from eflops.cli import main
 from eflops.data.federation import Block, Federation, load, read_manifest
 from eflops.flower.deploy import Demonstration, log_of
-from eflops.flower.hosts import deal
+from eflops.flower.hosts import Hosts, deal
 from eflops.flower.keys import make_certificates, make_node_key
 from eflops.flower.plan import check, plan
+from eflops.flower.simulation import stop_superlink
 
 ROWS = (2, 5, 3)
 CONFIG = {
@@ -86,6 +87,48 @@ def test_private_keys_are_for_their_owner_alone(tmp_path: Path) -> None:
         assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     private = load_ssh_private_key((tmp_path / "node0" / "key").read_bytes(), None)
     assert private.public_key() == load_ssh_public_key((tmp_path / "node0.pub").read_bytes())
+
+
+def test_dealt_rows_are_for_their_owner_alone(dealt: Path) -> None:
+    for node in sorted(dealt.glob("node*")):
+        assert stat.S_IMODE((node / "data").stat().st_mode) == 0o700
+        assert {stat.S_IMODE(path.stat().st_mode) for path in (node / "data").iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize(
+    ("listen", "bound", "local"),
+    [(None, "10.7.0.1", "10.7.0.1"), ("0.0.0.0", "0.0.0.0", "127.0.0.1"), ("10.7.0.9", "10.7.0.9", "10.7.0.9")],
+)
+def test_the_superlink_binds_the_given_address_and_no_wider_one_unless_told(
+    listen: str | None, bound: str, local: str
+) -> None:
+    hosts = Hosts(Path(), None, None, ["10.7.0.1", "fl.example.org"], 8000, listen)  # type: ignore[arg-type]
+    superlink, run = hosts._server_commands()
+    assert f"flower-superlink --host {bound} --port 8000" in superlink
+    assert f'address = "{local}:8000"' in run
+
+
+def test_a_superlink_that_flwr_run_left_behind_is_stopped_with_its_children_and_no_other_process(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "flower-superlink"
+    program.write_text(PARENT)
+    left = subprocess.Popen([sys.executable, str(program), "--insecure", "--simulation"], stdout=subprocess.PIPE)
+    other = subprocess.Popen([sys.executable, str(program), "--insecure"], stdout=subprocess.PIPE)
+    try:
+        assert left.stdout is not None
+        assert other.stdout is not None
+        child, bystander = (psutil.Process(int(each.stdout.readline())) for each in (left, other))
+        assert stop_superlink() == 2
+        left.wait(60)
+        assert not child.is_running()
+        assert other.poll() is None
+        assert bystander.is_running()
+    finally:
+        for process in (left, other):
+            for each in (*psutil.Process(process.pid).children(), process) if process.poll() is None else ():
+                each.kill()
+            process.wait()
 
 
 SLEEP = "import time; time.sleep(600)"

@@ -16,7 +16,7 @@ from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, re
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
 WORK = Work({"method": "fedavg"}, "a1b2", SIZE)
@@ -106,7 +106,7 @@ def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
-    asked = Asked([7], torch.tensor([weights]))
+    asked = ClientSelection([7], torch.tensor([weights]))
     return transport.exchange(PHASE, Payload(torch.zeros(1, SIZE)), asked, round_)
 
 
@@ -234,6 +234,12 @@ def test_a_node_that_runs_other_code_is_not_mixed_with_the_rest() -> None:
 def test_a_simulation_with_another_number_of_nodes_is_said_with_the_option_that_mends_it() -> None:
     with pytest.raises(UserError, match="Flower simulates 2 nodes; add: --federation-config num-supernodes=5"):
         meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, WORK, 5)
+
+
+@pytest.mark.parametrize("rows", [-5, 0, 4 * 10**18])
+def test_a_node_whose_number_of_rows_cannot_be_is_refused(rows: int) -> None:
+    with pytest.raises(UserError, match=f"node 100 says that it has {rows} rows; a client has between 1 and"):
+        meet(Nodes([node(0, rows=rows)]), 1, WORK, 5)
 
 
 def test_a_node_that_refuses_is_named_and_what_it_has_against_the_run_stays_there() -> None:

@@ -71,8 +71,21 @@ def test_analysis_cannot_reach_training() -> None:
     assert not {name for name in reached if name.startswith(TRAINING)}
 
 
-OUTSIDE = {"eflops", "eflops.code", "eflops.config", "eflops.config.settings", "eflops.data", "eflops.data.federation",
-           "eflops.errors", "eflops.files", "eflops.results", "eflops.results.labels", "eflops.rng"}  # fmt: skip
+OUTSIDE = {
+    "eflops",
+    "eflops.code",
+    "eflops.config",
+    "eflops.config.settings",
+    "eflops.data",
+    "eflops.data.federation",
+    "eflops.data.job",
+    "eflops.errors",
+    "eflops.files",
+    "eflops.results",
+    "eflops.results.labels",
+    "eflops.results.record",
+    "eflops.rng",
+}
 
 
 @pytest.mark.parametrize("engine", ["batched", "reference", "flower"])

@@ -1,6 +1,7 @@
 """The config: what is refused, in which words, and what follows from a sound one."""
 
 import copy
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.page import page
@@ -167,11 +169,92 @@ def test_a_grid_gives_one_variant_for_each_crossing() -> None:
     assert len(plan.runs) == 4 * 3
 
 
-def test_settings_of_a_data_set_override_those_of_the_method() -> None:
+# The places that settings come from, lowest first.
+KEYS = ("rate", "clip", "rounds", "local_steps", "batch_size", "finetune_rounds", "finetune_steps")
+ORDER = {
+    "": "the method's default",
+    "chosen.synthetic.fedavg": "more.yaml: chosen.synthetic.fedavg",
+    "chosen.other.fedavg": "more.yaml: chosen.other.fedavg",
+    "methods.fedavg.settings": "more.yaml: methods.fedavg.settings",
+    "methods.fedavg.per_dataset.like": "more.yaml: methods.fedavg.per_dataset.like",
+    "experiments.main.settings": "more.yaml: experiments.main.settings",
+    "experiments.main.vary": "more.yaml: experiments.main.vary",
+}
+
+
+def ordered(top: int) -> dict[str, Any]:
+    """A config in which each place up to `top` sets every one of KEYS to the number of the place."""
     raw = copy.deepcopy(SOUND)
-    raw["experiments"]["genes"] = {"dataset": "golub", "methods": ["fedavg"], "seeds": 1, "settings": {"rounds": 7}}
-    (settings,) = variants_of(check(raw), "genes", "fedavg").values()
-    assert (settings.rate, settings.rounds) == (0.1, 7)
+    raw["datasets"]["like"] = {**raw["datasets"]["synthetic"], "settings_like": "synthetic"}
+    raw["methods"]["fedavg"] = {"method": "fedavg", "label": "FedAvg"}
+    raw["experiments"]["main"] |= {"dataset": "like", "methods": ["fedavg"], "settings_of": "other"}
+    raw["searches"] = {"other": {**SEARCH, "methods": ["fedavg"], "chooses": "other"}}
+    for number, path in enumerate(list(ORDER)[1 : top + 1], start=1):
+        place = raw
+        for key in path.split("."):
+            place = place.setdefault(key, {})
+        place |= {key: [number] if path.endswith("vary") else number for key in KEYS}
+    return raw
+
+
+@pytest.mark.parametrize("top", range(1, len(ORDER)))
+def test_settings_have_one_order_and_each_names_its_place(top: int, tmp_path: Path) -> None:
+    file = tmp_path / "more.yaml"
+    file.write_text(yaml.safe_dump(ordered(top)))
+    (settings,) = variants_of(config := read(file), "main", "fedavg").values()
+    assert {key: getattr(settings, key) for key in KEYS} == dict.fromkeys(KEYS, top)
+    lines = settings_text(config, [file], "main", "fedavg").splitlines()
+    place = f"{tmp_path}/{ORDER[list(ORDER)[top]]}"
+    assert any(line.split() == ["rate", str(float(top)), *f"{place}.rate".split()] for line in lines)
+    assert any(line.split()[0] == "initial" and line.endswith("the method's default") for line in lines)
+
+
+def test_a_method_has_its_defaults_where_nothing_was_chosen_or_written() -> None:
+    raw = changed("methods.fedavg", {"method": "fedavg", "label": "FedAvg"})
+    (settings,) = variants_of(check(raw), "main", "fedavg").values()
+    assert (settings.rate, settings.local_steps, settings.rounds) == (0.002, 5, 200)
+
+
+def test_a_variant_of_a_method_inherits_its_chosen_settings() -> None:
+    raw = changed("methods.slow", {"method": "eflops", "label": "slow", "settings_like": "eflops"})
+    raw["experiments"]["main"]["methods"] = ["slow"]
+    raw["chosen"] = {"synthetic": {"eflops": {"gate_rate": 0.25, "rounds": 7}, "slow": {"rounds": 8}}}
+    (settings,) = variants_of(check(raw), "main", "slow").values()
+    assert (settings.model_dump()["gate_rate"], settings.rounds) == (0.25, 8)
+    raw["methods"]["slow"]["method"] = "fedavg"
+    with pytest.raises(ConfigError, match=r"methods.slow.settings_like.eflops.gate_rate: 'gate_rate' is not known"):
+        check(raw)
+
+
+def test_a_search_starts_from_nothing_that_a_search_chose() -> None:
+    raw = changed("searches", {"again": {**SEARCH, "ranges": {"local_steps": [1, 3]}}})
+    raw["chosen"] = {"synthetic": {"eflops": {"gate_rate": 0.25}}}
+    assert all(each.model_dump()["gate_rate"] == 0.5 for each in variants_of(check(raw), "again", "eflops").values())
+
+
+def test_each_choice_that_the_config_overrides_is_listed() -> None:
+    raw = changed("chosen", {"synthetic": {"eflops": {"temperature": 0.007, "rate": 0.05, "rounds": 7}}})
+    (line,) = overridden_choices(check(raw))
+    assert line.startswith("methods.eflops.settings.temperature: 0.1 overrides 0.007, which the search chose (chosen.")
+
+
+def test_a_file_of_choices_is_read_and_its_mistakes_are_sentences(tmp_path: Path) -> None:
+    file = tmp_path / "chosen.yaml"
+    raw = changed("chosen", str(file))
+    file.write_text("synthetic: {eflops: {rounds: 7}, unused: {rounds: 8}}")
+    assert check(raw).choices == {"synthetic": {"eflops": {"rounds": 7}}}
+    for text, sentence in {
+        "d: 3": "chosen.yaml, d: 3 is wrong; each data set should have methods",
+        "synthetic: {eflops: 3}": "chosen.yaml, synthetic: {'eflops': 3} is wrong",
+        "synthetic: {eflops: {rounds: 0}}": "chosen.synthetic.eflops.rounds: 0 is wrong",
+        "nowhere: {eflops: {rounds: 1}}": "chosen: 'nowhere' is not known",
+        "- d": "this is a list; a config file has keys",
+    }.items():
+        file.write_text(text)
+        with pytest.raises(ConfigError, match=re.escape(sentence)):
+            check(raw)
+    with pytest.raises(ConfigError, match="there is no file nowhere"):
+        check(raw | {"chosen": "nowhere.yaml"})
 
 
 def test_an_unrelated_edit_leaves_a_cells_slice_as_it_was() -> None:

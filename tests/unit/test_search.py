@@ -9,29 +9,54 @@ import pandas as pd
 import pytest
 import yaml
 
+import small_results
 from eflops.analysis.paper import read_paper
-from eflops.analysis.search import choose, choose_nearest, distances, gene_columns, put, rank
+from eflops.analysis.search import (
+    OUTCOME,
+    adopt,
+    choose,
+    choose_nearest,
+    distances,
+    gene_columns,
+    outcome,
+    put,
+    rank,
+    rank_records,
+    read_run_rows,
+    run_rows,
+)
 from eflops.config.load import check, read
-from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of
+from eflops.config.searches import budget_of, ranking
 from eflops.data.golub import genes
 from eflops.errors import UserError
+from eflops.results.record import record_hash
 
 ROOT = Path(__file__).parents[2]
 CONFIG = read(ROOT / "config.yaml")
 CHOSEN = sorted((ROOT / "resources/search").glob("*.json"))
-
-
-SEARCH: dict[str, Any] = {"metric": "r2", "score": "mean", "admit": {"open_gates": 2.0, "sent": {}}}
-COSTS = {"parameters": 100, "kept": 5, "macs": 1, "dense_macs": 2, "set_rounds": 1, "paper_training": 1} | {
-    f"{name}_{phase}": 1000 for name in ("down", "up", "messages", "last_round") for phase in ("training", "finetuning")
+PAPER = read_paper(ROOT / "resources/paper/targets.yaml")
+SMALL_SEARCH = small_results.CONFIG | {
+    "experiments": {},
+    "searches": {
+        "find": {
+            **{"dataset": "synthetic", "methods": ["eflops", "flops"], "ratios": [0.64], "draws": [101], "seeds": 1},
+            **{"first_seed": 1000, "trials": 2, "metric": "r2", "ranges": {"rate": {"low": 0.02, "high": 0.1}}},
+            "method_ranges": {"flops": {"temperature": [0.0]}},
+            "cross": {"eflops": {"temperature": [0.01, 0.1]}},
+        }
+    },
 }
+COUNTED = ("down", "up", "messages", "last_round", "paper")
+
+
+SEARCH: dict[str, Any] = {"metric": "r2", "score": "mean", "admit": {"open_gates": 2.0, "sent": {}}, "budget": {}}
 
 
 def runs(scores: dict[str, list[float | None]], metric: str = "r2", **more: Any) -> pd.DataFrame:
     rows = [
         {"method": "m", "variant": trial, "status": "diverged" if value is None else "finished", metric: value}
-        | {"ratio": 0.64, "set_rate": 0.1 * number, "set_local_steps": 3.0, "set_clip": None, **COSTS, **more}
+        | {"ratio": 0.64, "set_rate": 0.1 * number, "set_local_steps": 3.0, "set_clip": None, "sent": 0.5, **more}
         for number, (trial, values) in enumerate(scores.items(), 1)
         for value in values
     ]
@@ -58,9 +83,9 @@ def test_a_trial_that_fails_on_one_seed_loses_by_its_spread() -> None:
 
 
 def test_a_trial_without_a_constraint_or_with_heavy_messages_is_not_admitted() -> None:
-    best = runs({"loose": [0.9]}, open_gates=11.0)
-    heavy = runs({"heavy": [0.8]}, open_gates=10.0, down_training=10**6)
-    bound = runs({"bound": [0.1]}, open_gates=10.0)
+    best = runs({"loose": [0.9]}, open_gates=2.2)
+    heavy = runs({"heavy": [0.8]}, open_gates=2.0, sent=1.1)
+    bound = runs({"bound": [0.1]}, open_gates=2.0)
     found = pd.concat([best, heavy, bound])
     trials = rank(found, SEARCH | {"admit": {"open_gates": 2.0, "sent": {"m": 1.0}}})
     assert trials["variant"].tolist() == ["bound", "loose", "heavy"]
@@ -72,11 +97,11 @@ def test_a_trial_without_a_constraint_or_with_heavy_messages_is_not_admitted() -
 
 def test_a_constraint_that_is_off_at_one_ratio_is_not_made_up_for_at_another() -> None:
     both = {"off": [0.9], "on": [0.8]}
-    found = pd.concat([runs(both, open_gates=5.0).assign(ratio=ratio) for ratio in (0.24, 0.64)])
-    found.loc[(found["variant"] == "off") & (found["ratio"] == 0.24), "open_gates"] = 12.0
+    found = pd.concat([runs(both, open_gates=1.0).assign(ratio=ratio) for ratio in (0.24, 0.64)])
+    found.loc[(found["variant"] == "off") & (found["ratio"] == 0.24), "open_gates"] = 2.4
     trials = rank(found, SEARCH).set_index("variant")
     assert trials["excluded"].to_dict() == {"on": "", "off": "open gates"}
-    assert trials.loc["off", "open_gates"] == pytest.approx(12.0 / found["kept"].iloc[0])
+    assert trials.loc["off", "open_gates"] == pytest.approx(2.4)
 
 
 def test_the_choice_has_the_searched_settings_with_their_types() -> None:
@@ -89,7 +114,7 @@ def test_the_choice_has_the_searched_settings_with_their_types() -> None:
 def test_the_nearest_trial_has_the_papers_recovery() -> None:
     paper = read_paper(ROOT / "resources/paper/targets.yaml")
     both = runs({"far": [0.9], "near": [0.6]}, "support_recovery").assign(method="eflops", record="")
-    found = distances("support_recovery", both, Path(), paper)
+    found = distances("support_recovery", both, paper)
     assert found == pytest.approx({("eflops", "far"): 0.9 - 0.626, ("eflops", "near"): 0.626 - 0.6})
     trials = rank(both.assign(r2=[0.9, 0.1]), SEARCH)
     trials["distance"] = [found[key] for key in zip(trials["method"], trials["variant"], strict=True)]
@@ -100,31 +125,27 @@ def test_an_n_over_d_that_the_paper_lacks_says_nothing_of_what_is_near() -> None
     paper = read_paper(ROOT / "resources/paper/targets.yaml")
     one = runs({"near": [0.6]}, "support_recovery").assign(method="eflops", record="")
     other = one.assign(ratio=0.7, support_recovery=0.1)
-    assert distances("support_recovery", pd.concat([one, other]), Path(), paper) == distances(
-        "support_recovery", one, Path(), paper
-    )
-    assert distances("support_recovery", other, Path(), paper) == {}
+    assert distances("support_recovery", pd.concat([one, other]), paper) == distances("support_recovery", one, paper)
+    assert distances("support_recovery", other, paper) == {}
 
 
-def test_the_nearest_trial_selects_the_papers_genes(tmp_path: Path) -> None:
+def test_the_nearest_trial_selects_the_papers_genes() -> None:
     paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), genes()
     cystatin = int(names.index[names["probe"] == "M27891_at"][0])
-    found = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(method="eflops", record=["a", "b"])
-    supports = tmp_path / "supports.csv"
-    supports.write_text(f"record,support,weights\na,{cystatin},1\nb,0,1\n")
-    near, far = distances("gene_frequency", found, supports, paper).values()
+    found = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(method="eflops", support=[str(cystatin), "0"])
+    near, far = distances("gene_frequency", found, paper).values()
     shares = np.array([share.value for share in paper.genes["eflops"].values()])
     assert far == pytest.approx(np.sqrt(np.mean(shares**2)))
     shares[0] = 1 - shares[0]
     assert near == pytest.approx(np.sqrt(np.mean(shares**2)))
-    columns = gene_columns(found, supports, paper)
+    columns = gene_columns(found, paper)
     assert columns["listed"].tolist() == [1, 0]
     assert columns["share@cystatin C"].tolist() == [1.0, 0.0]
 
 
 def test_open_gates_are_told_by_ratio_in_times_of_the_target() -> None:
     few, many = (
-        runs({"it": [0.5]}, open_gates=gates).assign(ratio=ratio) for gates, ratio in ((5.0, 1.36), (12.5, 0.24))
+        runs({"it": [0.5]}, open_gates=gates).assign(ratio=ratio) for gates, ratio in ((1.0, 1.36), (2.5, 0.24))
     )
     trial = rank(pd.concat([few, many]), SEARCH).iloc[0]
     assert trial[["open_gates@0.24", "open_gates@1.36", "open_gates"]].tolist() == [2.5, 1.0, 2.5]
@@ -141,40 +162,90 @@ def test_a_choice_is_written_and_read_back_the_same_beside_the_others(tmp_path: 
     }
 
 
-def test_what_a_person_writes_goes_above_what_a_search_chose(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    put(tmp_path / "chosen.yaml", "synthetic", {"fedavg": {"rate": 0.5, "rounds": 7}})
-    raw = yaml.safe_load((ROOT / "config.yaml").read_text()) | {"chosen": "chosen.yaml"}
-    raw["methods"]["fedavg"]["per_dataset"] = {"synthetic": {"rounds": 9}}
-    assert check(raw).methods["fedavg"].per_dataset["synthetic"] == {"rate": 0.5, "rounds": 9}
-    with pytest.raises(ConfigError, match="there is no file nowhere"):
-        check(raw | {"chosen": "nowhere.yaml"})
-
-
 @pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
 def test_the_config_holds_what_the_search_chose(path: Path) -> None:
     for entry, methods in json.loads(path.read_text()).items():
         for method, settings in methods.items():
-            stored = CONFIG.methods[method].per_dataset[entry]
+            stored = CONFIG.choices[entry][method]
             assert {key: stored[key] for key in settings} == settings
 
 
 @pytest.mark.parametrize("path", CHOSEN, ids=lambda path: path.stem)
-def test_the_choice_is_the_best_admitted_of_the_trials_that_the_config_describes(path: Path) -> None:
+def test_trials_and_choice_follow_from_the_tracked_runs_and_the_config(path: Path) -> None:
+    """Whoever doubts a choice can make it again: the tracked runs are all that it rests on."""
+    tracked = path.with_suffix(OUTCOME[2])
+    if not tracked.exists():
+        pytest.skip("the runs of this search are not tracked yet")
     (name,) = [name for name, search in CONFIG.searches.items() if search.entry == path.stem]
-    trials = pd.read_csv(path.with_suffix(".csv"))
     search = CONFIG.searches[name]
-    admitted = trials[trials["excluded"].isna()]
-    best = admitted.loc[admitted.groupby("method")["score"].idxmax()].set_index("method")["variant"]
-    for method, settings in json.loads(path.read_text())[path.stem].items():
-        assert len(trials[trials["method"] == method]) == search.trials
-        drawn = variants_of(CONFIG, name, method)[best[method]]
+    trials, choices = outcome(read_run_rows(tracked), PAPER, ranking(search))
+    assert json.loads(path.read_text()) == json.loads(json.dumps(choices))
+    assert trials.to_csv(index=False) == path.with_suffix(".csv").read_text()
+    for method, settings in choices[path.stem].items():
+        mine = trials[(trials["method"] == method) & trials["drawn"]]
+        assert len(mine) == search.trials
+        best = mine[mine["excluded"] == ""].sort_values("score").iloc[-1]["variant"]
+        drawn = variants_of(CONFIG, name, method)[best]
         assert {key: getattr(drawn, key) for key in settings} == settings
 
 
 def test_entropy_and_no_entropy_share_their_trials() -> None:
     for name, search in CONFIG.searches.items():
+        if not {"eflops", "flops"} <= set(search.methods):
+            continue
         with_entropy, without = (variants_of(CONFIG, name, method) for method in ("eflops", "flops"))
-        for trial in range(search.trials):
-            label = f"trial{trial:02d}"
-            assert without[label] == with_entropy[label].model_copy(update={"temperature": 0.0})
+        assert len(without) == search.trials
+        for label, settings in with_entropy.items():
+            twin = without[label.partition(",")[0]]
+            assert twin == settings.model_copy(update={"temperature": 0.0})
+
+
+def test_a_crossed_method_chooses_among_as_many_trials_as_the_others() -> None:
+    search = CONFIG.searches["synthetic"]
+    budget = budget_of(search, "eflops")
+    assert [label.partition(",")[0] for label in budget] == [f"trial{trial:02d}" for trial in range(search.trials)]
+    assert set(budget) <= set(variants_of(CONFIG, "synthetic", "eflops"))
+    counts = pd.Series(budget).str.partition("=")[2].value_counts()
+    assert len(counts) == len(search.cross["eflops"]["temperature"])
+    assert counts.min() > search.trials / 10
+    assert ranking(search)["budget"] == {"eflops": budget}
+
+
+def test_the_best_of_all_crossed_trials_is_not_chosen_unless_it_was_drawn() -> None:
+    trials = rank(
+        runs({"a,t=1": [0.9], "a,t=2": [0.5], "b,t=1": [0.4]}), SEARCH | {"budget": {"m": ["a,t=2", "b,t=1"]}}
+    )
+    assert trials["variant"].tolist() == ["a,t=1", "a,t=2", "b,t=1"]
+    assert trials["drawn"].tolist() == [False, True, True]
+    assert choose(trials, {"m": ["rate"]}) == {"m": {"rate": 0.2}}
+    near = trials.assign(distance=[0.1, 0.3, 0.2])
+    assert choose_nearest(near, {"m": ["rate"]})["m"]["rate"] == pytest.approx(0.3)
+
+
+def test_a_run_is_tracked_with_what_its_ranking_needs() -> None:
+    costs = {f"{name}_{phase}": 1000 for name in COUNTED for phase in ("training", "finetuning")}
+    gathered = runs({"one": [1 / 3]}, open_gates=5.0, draw=1, seed=2, set_rounds=7, record="r", kept=5).assign(
+        parameters=100, macs=1, dense_macs=2, **costs
+    )
+    supports = pd.DataFrame({"record": ["r"], "support": ["3 4"], "weights": ["1 2"]})
+    rules = {"searched": {"m": ["rate"]}, "nearest": "gene_frequency"}
+    (row,) = run_rows(gathered.drop(columns="sent"), supports, rules).to_dict("records")
+    assert (row["r2"], row["open_gates"], row["support"], row["set_rate"]) == (0.333333, 1.0, "3 4", 0.1)
+    assert 0 < row["sent"] < 1
+    assert "set_rounds" not in row
+
+
+def test_records_of_other_code_are_ranked_and_adopted(tmp_path: Path) -> None:
+    results, config = tmp_path / "results", check(SMALL_SEARCH)
+    small_results.make_runs(results, config)
+    for path in results.glob("runs/**/*.json"):
+        values = json.loads(path.read_text().replace('"eflops.training', '"eflops.elsewhere'))
+        values["origin"]["code_hash"] = "0" * 16
+        path.write_text(json.dumps({**values, "record_sha256": record_hash(values)}))
+    rank_records(config, "find", results, ROOT / "resources/paper/targets.yaml", tmp_path / "out")
+    adopt(tmp_path / "chosen.yaml", tmp_path / "out/synthetic.json", tmp_path / "kept")
+    chosen = yaml.safe_load((tmp_path / "chosen.yaml").read_text())["synthetic"]
+    assert chosen["eflops"]["temperature"] > 0 == chosen["flops"]["temperature"]
+    tracked = read_run_rows(tmp_path / "kept/synthetic.runs.csv.gz")
+    assert tracked.groupby("method").size().to_dict() == {"eflops": 4, "flops": 2}
+    assert (tmp_path / "kept/synthetic.csv").exists()

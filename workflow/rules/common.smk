@@ -33,6 +33,7 @@ from eflops.config.messages import ConfigError, misspelt
 from eflops.config.models import data_settings
 from eflops.config.plan import all_plans, data_batches, write_if_changed, write_slices
 from eflops.config.products import product_job, products, shown_methods, target_of
+from eflops.config.searches import ranking
 from eflops.files import locate
 from eflops.results import paths
 

@@ -8,7 +8,7 @@ def raw_files(dataset):
 
 
 def gene_files(wildcards):
-    """The files that name the genes of expression data."""
+    """The files that name the features of data that are read from a file."""
     entry = STUDY.datasets[wildcards.dataset]
     return [given(path) for path in (*entry.files, *entry.gene_names)]
 
@@ -59,11 +59,7 @@ def experiment_slices(wildcards):
 
 def search_slice(entry):
     """What a search ranks its trials by, and which settings it sets for each method."""
-    search = STUDY.searches[SEARCH_OF[entry]]
-    common, own = [*search.settings, *search.ranges], search.method_ranges
-    ranked = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
-    searched = {name: [*common, *own.get(name, {})] for name in search.methods}
-    return json.dumps({**ranked, "entry": search.entry, "searched": searched})
+    return json.dumps(ranking(STUDY.searches[SEARCH_OF[entry]]))
 
 
 def experiment_draws(wildcards, template):

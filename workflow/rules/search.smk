@@ -13,6 +13,7 @@ rule rank:
     output:
         trials=results(paths.TRIALS),
         chosen=results(paths.CHOSEN),
+        runs=results(paths.SEARCH_RUNS),
     log:
         logs("search/{dataset}"),
     benchmark:

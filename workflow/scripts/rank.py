@@ -14,5 +14,5 @@ with logged(snakemake.log[0]):
     write(
         *map(Path, (snakemake.input.runs, snakemake.input.supports, snakemake.input.targets)),
         json.loads(snakemake.params.search),
-        *map(Path, snakemake.output),
+        Path(snakemake.output.chosen).parent,
     )

@@ -3,9 +3,11 @@
 Besides the best trial the one nearest the paper's numbers is kept: is there a setting at which they come out?
 """
 
+import gzip
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,42 +15,85 @@ import numpy as np
 import pandas as pd
 import yaml
 
+from eflops.analysis.gather import runs_table, supports_table
 from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.trials import SETTING
+from eflops.config.models import Config
+from eflops.config.plan import plan_of, variants_of
+from eflops.config.searches import ranking
 from eflops.data.golub import genes
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
+from eflops.results import record
+from eflops.results.paths import RUNS
 
 # What a diverged run counts for: as bad as a model that has learned nothing, or worse.
 WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
 LOWER_IS_BETTER = {"cross_entropy"}
 KEYS = ["method", "variant"]
+IDENTITY = [*KEYS, "ratio", "draw", "seed", "status"]
+DECIMALS = 6
+# The files of an outcome, by their endings: what was chosen, all trials, all runs.
+OUTCOME = (".json", ".csv", ".runs.csv.gz")
 # Of the paper's genes: how many are among as many that a trial selects most, and the share of runs that select each.
 GENES, LISTED, SHARE = "gene_frequency", "listed", "share@"
 MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
 HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
 
 
+def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
+    """The runs of a search in the form that is tracked: one row per run, and all that rankings and statistics need.
+
+    Args:
+        runs: gathered runs, one row per run (`analysis.gather.runs_table`).
+        supports: the same runs' kept weights, by `record` (`analysis.gather.supports_table`).
+        search: the rules of the ranking (`config.searches.ranking`).
+
+    Returns: method, variant, ratio, draw, seed and status; each metric; `sent`, the share of dense training's bytes;
+        `open_gates`, in times of the kept weights; `support`, where the paper's genes are looked for; the searched
+        settings. Numbers have six decimals, so that everybody ranks the same numbers.
+    """
+    rows = with_costs(runs)
+    kept = [*IDENTITY, *(name for name in MEASURED if name in rows)]
+    found = rows[kept].assign(sent=rows["share_training"])
+    if "open_gates" in rows:
+        found["open_gates"] = rows["open_gates"] / rows["kept"]
+    found = found.round(DECIMALS)
+    if search["nearest"] == GENES:
+        found["support"] = rows["record"].map(supports.set_index("record")["support"])
+    settings = dict.fromkeys(SETTING + key for keys in search["searched"].values() for key in keys)
+    return found.join(rows[[name for name in settings if name in rows]])
+
+
+def read_run_rows(path: Path) -> pd.DataFrame:
+    """The tracked runs of a search."""
+    runs = pd.read_csv(path, dtype={"support": str})
+    return runs.assign(support=runs["support"].fillna("")) if "support" in runs else runs
+
+
 def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
     """Trials by method: those admitted first, then by score, diverged runs at their worst.
 
-    search: `metric`, `score`, which is the mean over ratios, draws and seeds or that less a standard deviation, and
-    `admit`, as the config has them. A gated trial is not admitted with more open gates than `admit` allows at any
-    ratio: a mean over ratios would let in one whose constraint is off at one of them.
+    Args:
+        runs: as `run_rows` gives them.
+        search: `metric`; `score`, which is the mean over ratios, draws and seeds or that less a standard deviation;
+            `admit`; `budget`, the variants of a crossed method that it may choose from.
+
+    Returns: one row per method and trial. `drawn`: whether the method may choose it. A gated trial is not admitted with
+        more open gates than `admit` allows at any ratio: a mean over ratios would let in one whose constraint is off
+        at one of them.
     """
     metric = search["metric"]
-    scored = with_costs(runs).assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
-    if "open_gates" in scored:
-        scored["open_gates"] /= scored["kept"]
+    scored = runs.assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
     settings = [column for column in runs if column.startswith(SETTING)]
     grouped = scored.groupby(KEYS, sort=False)
     trials = grouped.agg(
         score=("value", "mean"),
         runs=("value", "size"),
         diverged=("status", lambda status: int((status == "diverged").sum())),
-        sent=("share_training", "mean"),
+        sent=("sent", "mean"),
     )
     worse = -1 if metric in LOWER_IS_BETTER else 1
     if search["score"] == "mean_minus_sd":
@@ -57,11 +102,16 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
         means = scored.groupby([*KEYS, "ratio"], sort=False, dropna=False)["open_gates"].mean()
         trials["open_gates"] = means.groupby(KEYS, sort=False).max()
     trials = trials.join(_by_ratio(scored)).join(grouped[settings].first())
-    trials.insert(0, "excluded", _excluded(trials, search["admit"]))
+    trials.insert(0, "drawn", _drawn(trials.index, search["budget"]))
+    trials.insert(1, "excluded", _excluded(trials, search["admit"]))
     order = trials.assign(order=-worse * trials["score"], out=trials["excluded"] != "").reset_index()
     return order.sort_values(["method", "out", "order"], kind="stable", ignore_index=True).drop(
         columns=["order", "out"]
     )
+
+
+def _drawn(trials: Iterable[tuple[str, str]], budget: Mapping[str, Sequence[str]]) -> list[bool]:
+    return [method not in budget or variant in budget[method] for method, variant in trials]
 
 
 def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
@@ -87,8 +137,8 @@ def _excluded(trials: pd.DataFrame, admit: Mapping[str, Any]) -> list[str]:
 
 
 def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
-    """The searched settings of each method's first trial; a UserError where no trial of a method is admitted."""
-    best = trials.drop_duplicates("method").set_index("method")
+    """The searched settings of each method's best drawn trial; a UserError where no trial of a method is admitted."""
+    best = trials[trials["drawn"]].drop_duplicates("method").set_index("method")
     for method in searched:
         if best.loc[method, "excluded"]:
             raise UserError(f"No trial of {method} is admitted; widen its ranges or what the search admits.")
@@ -97,7 +147,8 @@ def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str,
 
 def choose_nearest(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
     """The same of the trials nearest to the paper, admitted or not, for the methods that it has numbers of."""
-    nearest = trials.dropna(subset="distance").sort_values("distance", kind="stable").drop_duplicates("method")
+    known = trials[trials["drawn"]].dropna(subset="distance")
+    nearest = known.sort_values("distance", kind="stable").drop_duplicates("method")
     return {row["method"]: _settings(row, searched[row["method"]]) for _, row in nearest.iterrows()}
 
 
@@ -105,28 +156,64 @@ def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
     return {key: _plain(trial[SETTING + key]) for key in keys}
 
 
-def write(runs: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path, chosen: Path) -> None:
-    """Rank a search's gathered runs; write all trials as CSV and the choices as JSON, entry by entry."""
-    found = pd.read_csv(runs)
-    trials = rank(found, search)
-    choices = {}
+def write(gathered: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path) -> None:
+    """Rank a search's gathered runs and write, below the folder `out`: `<entry>` with the endings of `OUTCOME`."""
+    kept = pd.read_csv(supports, keep_default_na=False, dtype=str)
+    rows = run_rows(pd.read_csv(gathered), kept, search)
+    write_outcome(rows, read_paper(targets), search, out)
+
+
+def write_outcome(runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any], out: Path) -> None:
+    """Write the runs, the ranked trials and the choices, entry by entry; everything is computed from the runs."""
+    chosen, ranked, tracked = (out / f"{search['entry']}{ending}" for ending in OUTCOME)
+    # A gzip file holds its date and name, unless it is told not to: the same runs are the same bytes.
+    write_bytes(tracked, gzip.compress(runs.to_csv(index=False).encode(), mtime=0))
+    trials, choices = outcome(read_run_rows(tracked), paper, search)
+    write_text(ranked, trials.to_csv(index=False))
+    write_json(chosen, choices)
+
+
+def outcome(
+    runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any]
+) -> tuple[pd.DataFrame, dict[str, dict[str, dict[str, Any]]]]:
+    """All trials, and the chosen settings by entry and method, from the tracked runs of a search."""
+    trials = rank(runs, search)
+    choices = {search["entry"]: choose(trials, search["searched"])}
     if search["nearest"]:
-        distance = distances(search["nearest"], found, supports, read_paper(targets))
-        trials.insert(3, "distance", trials.set_index(KEYS).index.map(distance))
-        choices = {f"{search['entry']}_nearest": choose_nearest(trials, search["searched"])}
+        distance = distances(search["nearest"], runs, paper)
+        trials.insert(4, "distance", trials.set_index(KEYS).index.map(distance))
+        choices[f"{search['entry']}_nearest"] = choose_nearest(trials, search["searched"])
         if search["nearest"] == GENES:
-            trials = trials.join(gene_columns(found, supports, read_paper(targets)), on=KEYS)
-    write_text(out, trials.to_csv(index=False))
-    write_json(chosen, {search["entry"]: choose(trials, search["searched"]), **choices})
+            trials = trials.join(gene_columns(runs, paper), on=KEYS)
+    return trials, choices
+
+
+def rank_records(config: Config, name: str, results: Path, targets: Path, out: Path) -> None:
+    """Rank a search from the records of a results folder, whatever version of the code made them.
+
+    The rule `rank` reads gathered runs, each checked against the present code. A search that ran elsewhere, or before
+    modules were renamed, has none; its records still say everything that a ranking needs.
+    """
+    search, plan = config.searches[name], plan_of(config, name)
+    entries = [
+        (f"{ratio}/{method}/{run.path}", record.read(results / RUNS.format(**cell) / run.path))
+        for method in plan.methods
+        for ratio in plan.ratios
+        for cell in [{"experiment": name, "ratio": ratio, "method": method}]
+        for run in replace(plan, variants=tuple(variants_of(config, name, method))).runs
+    ]
+    rules = ranking(search)
+    rows = run_rows(runs_table(entries), supports_table(entries), rules)
+    write_outcome(rows, read_paper(targets), rules, out)
 
 
 def adopt(into: Path, chosen: Path, keep: Path) -> None:
-    """Take a search's choice over into the file of chosen settings, and keep the choice and its trials."""
+    """Copy a search's choice into the file of chosen settings, and keep the choice, its trials and its runs."""
     try:
         settings = {
             entry: {name: dict(values) for name, values in of.items()} for entry, of in read_json(chosen).items()
         }
-        kept = {path.name: path.read_bytes() for path in (chosen, chosen.with_suffix(".csv"))}
+        kept = {path.name: path.read_bytes() for path in (chosen.with_suffix(ending) for ending in OUTCOME)}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise UserError(f"{chosen}: this is not a search's choice ({error}); make it with: snakemake search") from None
     for entry, methods in settings.items():
@@ -142,8 +229,8 @@ def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> 
     for name, methods in chosen.items():
         lines.append(f"{name}:")
         for method, values in methods.items():
-            told = ", ".join(f"{key}: {_yaml(value)}" for key, value in values.items())
-            lines.append(f"  {method}: {{{told}}}")
+            settings_text = ", ".join(f"{key}: {_yaml(value)}" for key, value in values.items())
+            lines.append(f"  {method}: {{{settings_text}}}")
     write_text(into, "\n".join([*lines, ""]))
 
 
@@ -163,10 +250,10 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
 
 
-def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> dict[tuple[str, str], float]:
+def distances(table: str, runs: pd.DataFrame, paper: Paper) -> dict[tuple[str, str], float]:
     """The root mean square distance of each trial from its method's column in a table of the paper."""
     if table == GENES:
-        runs, known, differences = _with_supports(runs, supports), set(paper.genes), _from_shares
+        known, differences = set(paper.genes), _from_shares
     else:
         known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
     trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
@@ -176,8 +263,8 @@ def distances(table: str, runs: pd.DataFrame, supports: Path, paper: Paper) -> d
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
     """At each ratio of the paper, the mean over draws and seeds less its number; a diverged run has found nothing."""
-    found = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
-    rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in found.items()]
+    means = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
+    rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in means.items()]
     return [value - row[method].value for value, row in rows if row]
 
 
@@ -187,10 +274,9 @@ def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
     return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 
-def gene_columns(runs: pd.DataFrame, supports: Path, paper: Paper) -> pd.DataFrame:
+def gene_columns(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """By trial, the share of runs that select each gene of the paper's column, and how many are among its first."""
-    known = _with_supports(runs, supports)
-    trials = known[known["method"].isin(paper.genes)].groupby(KEYS, sort=False)
+    trials = runs[runs["method"].isin(paper.genes)].groupby(KEYS, sort=False)
     return pd.DataFrame.from_dict({key: _gene_shares(key[0], trial, paper) for key, trial in trials}, orient="index")
 
 
@@ -203,7 +289,3 @@ def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper) -> dict[str, fl
     )
     listed = sum(share_of(gene, first, paper.gene_aliases) > 0 for gene in column)
     return {LISTED: listed, **{f"{SHARE}{gene}": share_of(gene, probes, paper.gene_aliases) for gene in column}}
-
-
-def _with_supports(runs: pd.DataFrame, supports: Path) -> pd.DataFrame:
-    return runs.merge(pd.read_csv(supports, keep_default_na=False, dtype=str), on="record", validate="1:1")

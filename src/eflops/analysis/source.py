@@ -106,13 +106,19 @@ class Source:
 
     def trials(self, search: str) -> pd.DataFrame:
         """One row per method and trial of a search, by method those admitted first, the best in front."""
-        path = f"{SEARCHES}/{search}.csv"
-        place = locate(path)
-        if not self.was_searched(search) or place is None:
+        return pd.read_csv(self._resource(f"{SEARCHES}/{search}.csv"))
+
+    def search_runs(self, search: str) -> pd.DataFrame:
+        """One row per run of a search, as `analysis.search.run_rows` describes them."""
+        return pd.read_csv(self._resource(f"{SEARCHES}/{search}.runs.csv.gz"), dtype={"support": str})
+
+    def _resource(self, path: str) -> Path:
+        file = locate(path)
+        if path not in self.resources or file is None:
             raise UserError(
                 f"{path}: these trials are not there or not declared; name them in the product's resources."
             )
-        return pd.read_csv(place)
+        return file
 
     def has(self, name: str) -> bool:
         """Whether a file is there."""

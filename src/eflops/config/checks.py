@@ -7,9 +7,15 @@ from pydantic import ValidationError
 
 from eflops.config import own
 from eflops.config.messages import sentences, shown, unknown
-from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic
+from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
 from eflops.config.products import Product, general_entries, project_entries
 from eflops.config.settings import settings_class
+
+# Of two keys for one thing, an entry has one.
+EITHER = (
+    *(("clients_by", "clients"), ("sites", "clients")),
+    *(("test_rows", "test_share"), ("genes_per_class", "density"), ("keep", "density")),
+)
 
 
 def mistakes(config: Config) -> Iterator[str]:
@@ -18,7 +24,12 @@ def mistakes(config: Config) -> Iterator[str]:
         yield "experiments: there is none, so there is nothing to do; describe at least one."
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
-    for find in (_dataset_mistakes, _method_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
+    yield from _dataset_mistakes(config)
+    methods = [*_method_mistakes(config)]
+    yield from methods
+    if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
+        return  # what a setting may be depends on the method
+    for find in (_chosen_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
         yield from find(config)
 
 
@@ -39,8 +50,10 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
         if isinstance(entry, Synthetic) and entry.density * entry.features < 1 - 1e-9:
             right = f"with {entry.features} features it should be at least {1 / entry.features:.3g}"
             yield f"{place}.density: {entry.density} is wrong; {right}, so that one weight is kept."
-        if isinstance(entry, Expression):
-            for one, other in (("clients_by", "clients"), ("test_rows", "test_share"), ("genes_per_class", "density")):
+        if isinstance(entry, Expression | Table):
+            for one, other in EITHER:
+                if one not in type(entry).model_fields:
+                    continue
                 # What a study has written down says its defaults too.
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:
@@ -62,12 +75,30 @@ def _method_mistakes(config: Config) -> Iterator[str]:
         if found:
             yield from found
             continue
+        if entry.settings_like and entry.settings_like not in config.methods:
+            yield unknown(f"{place}.settings_like", entry.settings_like, config.methods)
+        elif entry.settings_like:
+            for by_method in config.choices.values():
+                chosen = by_method.get(entry.settings_like, {})
+                yield from _settings_mistakes(config, name, chosen, f"{place}.settings_like.{entry.settings_like}")
         yield from _settings_mistakes(config, name, entry.settings, f"{place}.settings")
         known = [*config.datasets, *chosen_entries(config)]
         for dataset, values in entry.per_dataset.items():
             if dataset not in known:
                 yield unknown(f"{place}.per_dataset", dataset, known)
             yield from _settings_mistakes(config, name, values, f"{place}.per_dataset.{dataset}")
+
+
+def _chosen_mistakes(config: Config) -> Iterator[str]:
+    known = [*config.datasets, *chosen_entries(config)]
+    for entry, by_method in config.choices.items():
+        if entry not in known:
+            yield unknown("chosen", entry, known)
+        for method, values in by_method.items():
+            if method in config.methods:
+                yield from _settings_mistakes(config, method, values, f"chosen.{entry}.{method}")
+            else:
+                yield unknown(f"chosen.{entry}", method, config.methods)
 
 
 def _names_mistakes(config: Config, entry: Experiment | Search, place: str) -> Iterator[str]:

@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from eflops import trust
 from eflops.config.checks import mistakes
-from eflops.config.messages import ConfigError, sentences
+from eflops.config.messages import ConfigError, sentences, shown
 from eflops.config.models import Config
 from eflops.files import locate
 
@@ -94,25 +95,28 @@ def read(*paths: Path) -> Config:
 
 
 def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """`raw` with the settings that searches chose below its own, so that it can be written down without their file."""
+    """`raw` with what its file of chosen settings holds instead of the file's name, so that it can be stored alone."""
     path, methods = raw.get("chosen"), raw.get("methods")
     if not isinstance(path, str) or not isinstance(methods, Mapping):
         return dict(raw)
-    place = locate(path)
-    if place is None:
+    file = locate(path)
+    if file is None:
         raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or leave this out."])
-    laid: dict[str, Any] = {}
-    for dataset, settings in read_yaml(place).items():
-        for method in settings:
-            if method in methods:
-                laid.setdefault(method, {}).setdefault("per_dataset", {})[dataset] = settings[method]
-    merged = merge(laid, methods)
-    # In the order of the config, which is that of every table and legend; a search writes its methods in its own.
-    return {**raw, "chosen": None, "methods": {name: merged[name] for name in methods}}
+    chosen = {}
+    for entry, by_method in read_yaml(file).items():
+        if not isinstance(by_method, Mapping) or not all(isinstance(each, Mapping) for each in by_method.values()):
+            right = "each data set should have methods, and each method its settings, such as eflops: {rate: 0.1}"
+            raise ConfigError([f"{path}, {entry}: {shown(by_method)} is wrong; {right}."])
+        # The file may hold methods that this config leaves out.
+        chosen[entry] = {method: settings for method, settings in by_method.items() if method in methods}
+    return {**raw, "chosen": chosen}
 
 
-def check(raw: Mapping[str, Any]) -> Config:
-    """The config of a plain mapping, or a ConfigError that lists every mistake."""
+def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
+    """The config of a plain mapping, or a ConfigError that lists every mistake.
+
+    trusted: whether it is the user's, so that the code that it names may be run.
+    """
     raw = with_chosen(raw)
     try:
         config = Config.model_validate(raw)
@@ -123,4 +127,6 @@ def check(raw: Mapping[str, Any]) -> Config:
         first_by_place.setdefault(mistake.partition(": ")[0], mistake)
     if first_by_place:
         raise ConfigError(first_by_place.values())
+    if trusted:
+        trust.allow_config(config.model_dump(mode="json"))
     return config

@@ -11,6 +11,7 @@ from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive,
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
+Settings = dict[str, Setting]
 Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
@@ -27,6 +28,8 @@ def _distinct(values: list[Item]) -> list[Item]:
 
 Once = AfterValidator(_distinct)
 NotEmpty = Field(min_length=1)
+# By data set (or another entry that a search writes) and method: the settings that searches chose.
+Chosen = dict[Name, dict[Name, Settings]]
 Names = Annotated[list[Name], NotEmpty, Once]
 Ratios = Annotated[list[Positive], Once]
 Draws = Annotated[list[Seed], NotEmpty, Once]
@@ -119,6 +122,50 @@ class Expression(Dataset):
         return [path for path in (self.matrix, self.samples) if path]
 
 
+class Table(Dataset):
+    """Rows with a target to predict, numbers or classes, from one file; docs/your-own-data.md shows how."""
+
+    kind: Literal["table"] = Field(description="the word table")
+    model: Literal["glm"] = Field("glm", description="linear regression for numbers, softmax regression for classes")
+    density: Part = Field(0.1, description="rho, the share of weights a sparse model keeps")
+    keep: Annotated[Count | None, FromText] = Field(
+        None, description="weights that a sparse model keeps, of classes so many each, instead of density"
+    )
+    file: str = Field(
+        description="CSV, TSV, npz or parquet; seen from the working folder, or else beside the Snakefile"
+    )
+    target: str = Field(description="the column to predict")
+    task: Literal["regression", "classification"] | None = Field(
+        None, description="whether the target is a number or a class; null: numbers if the column holds numbers alone"
+    )
+    classes: list[str] = Field([], description="the classes in order; rows of others are left out; empty: all")
+    sites: str | None = Field(None, description="the column that names each row's site; a site is a client")
+    id: str | None = Field(None, description="the column that names the rows; null: they are numbered")
+    ignore: list[str] = Field([], description="columns that are left out")
+    features: list[str] = Field([], description="the columns that predict, in order; empty: all others")
+    one_hot: Annotated[int, FromText, Field(ge=0, le=10**4)] = Field(
+        10, description="a text column with at most so many values becomes a column of 0 and 1 for each value"
+    )
+    log: Flag = Field(False, description="take logarithms of the features before scaling")
+    scaling: Literal["per_feature", "per_row", "whole", "none"] = Field(
+        "per_feature", description="what is standardised alone, by the training rows"
+    )
+    test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
+        0.25, description="share of the rows, and of every class, for testing; at least two"
+    )
+    test_rows: Annotated[Count | None, FromText] = Field(None, description="test rows, instead of test_share")
+
+    @property
+    def files(self) -> list[str]:
+        """The files that a data draw is made from."""
+        return [self.file]
+
+    @property
+    def gene_names(self) -> list[str]:
+        """The files that name features: none, because the headings do."""
+        return []
+
+
 class Mnist(Dataset):
     """Handwritten digits, or another set of the same file format."""
 
@@ -139,7 +186,13 @@ class OwnData(Dataset):
     options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
 
 
-KINDS: dict[str, type[Dataset]] = {"synthetic": Synthetic, "expression": Expression, "mnist": Mnist, "own": OwnData}
+KINDS: dict[str, type[Dataset]] = {
+    "synthetic": Synthetic,
+    "expression": Expression,
+    "table": Table,
+    "mnist": Mnist,
+    "own": OwnData,
+}
 
 
 def _kind(entry: Any) -> str:
@@ -151,6 +204,7 @@ def _kind(entry: Any) -> str:
 AnyDataset = Annotated[
     Annotated[Synthetic, Tag("synthetic")]
     | Annotated[Expression, Tag("expression")]
+    | Annotated[Table, Tag("table")]
     | Annotated[Mnist, Tag("mnist")]
     | Annotated[OwnData, Tag("own")],
     Discriminator(_kind),
@@ -166,8 +220,11 @@ class Method(Strict):
     label: str = Field(description="name in tables and figures")
     pooled: Flag = Field(False, description="train centrally: one client that holds everything")
     options: dict[str, Value] = Field({}, description="keyword arguments of a method of one's own")
-    settings: dict[str, Setting] = Field({}, description="settings on every data set; see below")
-    per_dataset: dict[str, dict[str, Setting]] = Field({}, description="settings that differ on one data set")
+    settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
+    settings: Settings = Field({}, description="settings on every data set, above chosen ones")
+    per_dataset: dict[str, Settings] = Field(
+        {}, description="settings on one data set, those like it, or experiments with this settings_of"
+    )
 
 
 class Experiment(Strict):
@@ -184,9 +241,9 @@ class Experiment(Strict):
     settings_of: Name | None = Field(
         None, description="a search's other choice that methods are set to, such as synthetic_nearest"
     )
-    settings: dict[str, Setting] = Field({}, description="settings changed for all methods of this experiment")
+    settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
-    cases: dict[Name, dict[str, Setting]] = Field({}, description="named sets of settings, instead of a grid")
+    cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
 
 
 class Interval(Strict):
@@ -229,7 +286,7 @@ class Search(Strict):
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
         None, description="the paper's table whose columns the entry <chooses>_nearest comes nearest"
     )
-    settings: dict[str, Setting] = Field({}, description="settings that every trial has")
+    settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
     cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
@@ -256,8 +313,8 @@ class Config(Strict):
     engine: Literal["batched", "reference", "flower"] = Field(
         "batched", description="what trains; the numbers are the same"
     )
-    chosen: str | None = Field(
-        None, description="file of settings by data set and method that searches chose, below those of this file"
+    chosen: str | Chosen | None = Field(
+        None, description="file of the settings that searches chose, or these settings by data set and method"
     )
     block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
     seeds_per_job: Annotated[Count | None, FromText] = Field(
@@ -273,6 +330,11 @@ class Config(Strict):
     products: dict[Name, dict[str, Any] | None] = Field(
         {}, description="tables and figures of one's own, and changes of those in config/products.yaml; null: leave out"
     )
+
+    @property
+    def choices(self) -> Chosen:
+        """The settings that searches chose; loading replaces the name of their file by what it holds."""
+        return self.chosen if isinstance(self.chosen, dict) else {}
 
 
 def entry_of(config: Config, name: str) -> Experiment | Search:

@@ -1,5 +1,6 @@
 """docs/config.md, written from the models: python -m eflops.config.page > docs/config.md"""
 
+import json
 import types
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -8,14 +9,31 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 
 from eflops.config.models import KINDS, Admission, Config, Dataset, Experiment, Interval, Method, Search
-from eflops.config.settings import GatedSettings, Strict, TrainingSettings
+from eflops.config.settings import DEFAULTS, GatedSettings, Strict, TrainingSettings
 
 HEAD = """# The config file
 
 `config.yaml` is the paper as data. A file given with `--configfile` is laid over it, mapping by mapping; a list
-replaces a list. `eflops check FILE ...` says every mistake in a sentence. [choices.md](choices.md) says why the values
-are as they are. This page is written from the models that check the file (`src/eflops/config/models.py`,
-`settings.py`).
+replaces a list. `eflops check FILE ...` lists every error. [choices.md](choices.md) says why the values are as they
+are. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
+
+## Which setting is in effect
+
+A method's settings in an experiment come from these places; a later one overrides an earlier one:
+
+1. the method's defaults (below)
+2. `chosen`: what a search chose for the data set, or for the one that its `settings_like` names
+3. `chosen`: the entry that the experiment's `settings_of` names
+4. `methods.<name>.settings`
+5. `methods.<name>.per_dataset`
+6. `experiments.<name>.settings`, or `searches.<name>.settings`
+7. one value of `vary`, one of the `cases`, or one trial of a search
+
+So what a person writes overrides what a search chose. A search ignores `chosen`. `methods.<name>.settings_like` gives a
+variant of a method the chosen settings of that method.
+
+`eflops settings EXPERIMENT [METHOD]` prints every setting in effect, with the file and the key that it comes from.
+`eflops check` lists each choice of a search that the config overrides.
 """
 SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
     ("The whole file", Config, Strict),
@@ -23,8 +41,8 @@ SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
     *((f"`datasets.<name>` with `kind: {kind}`", model, Dataset) for kind, model in KINDS.items() if kind != "own"),
     ("`datasets.<name>` of one's own", KINDS["own"], Dataset),
     ("`methods.<name>`", Method, Strict),
-    ("`settings` of every method", TrainingSettings, Strict),
-    ("`settings` of methods with gates", GatedSettings, TrainingSettings),
+    ("Settings of every method", TrainingSettings, Strict),
+    ("Settings of methods with gates", GatedSettings, TrainingSettings),
     ("`experiments.<name>`", Experiment, Strict),
     ("`searches.<name>`", Search, Strict),
     ("`searches.<name>.admit`", Admission, Strict),
@@ -37,7 +55,16 @@ SIGNS = {Ge: (">=", "ge"), Gt: (">", "gt"), Le: ("<=", "le"), Lt: ("<", "lt")}
 
 def page() -> str:
     """The whole page."""
-    return "\n".join([HEAD, *(part for section in SECTIONS for part in _section(*section))])
+    return "\n".join([HEAD, *(part for section in SECTIONS for part in _section(*section)), _defaults()])
+
+
+def _defaults() -> str:
+    rows = [
+        f"| `{method}` | {', '.join(f'{key}: {json.dumps(value)}' for key, value in values.items())} |"
+        for method, values in DEFAULTS.items()
+    ]
+    lines = ["## Where a method's defaults differ", "", "| method | defaults |", "| --- | --- |", *rows, ""]
+    return "\n".join(lines)
 
 
 def _section(title: str, model: type[Strict], base: type[Strict]) -> Iterator[str]:

@@ -14,7 +14,6 @@ from eflops.config.models import (
     FORMER,
     Config,
     Experiment,
-    Expression,
     Interval,
     OwnData,
     Range,
@@ -22,7 +21,7 @@ from eflops.config.models import (
     Synthetic,
     entry_of,
 )
-from eflops.config.settings import PER_RUN, TrainingSettings, as_typed, settings_class
+from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, as_typed, settings_class
 from eflops.files import read_json, sha256_bytes, write_text
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run, ratio_label
@@ -74,21 +73,42 @@ def plan_of(config: Config, name: str) -> Plan:
     )
 
 
-def resolve(config: Config, method: str, entry: Experiment | Search, change: Mapping[str, Any]) -> TrainingSettings:
-    """The settings of a method: its own, those chosen for the data set, those of the entry, then a variant's."""
-    chosen = config.methods[method]
-    places = [config.datasets[entry.dataset].settings_like or entry.dataset]
-    if isinstance(entry, Experiment) and entry.settings_of:
-        places.append(entry.settings_of)
-    parts = [chosen.settings, *(chosen.per_dataset.get(place, {}) for place in places), entry.settings, change]
-    values = {key: value for part in parts for key, value in part.items()}
-    return settings_class(chosen.method).model_validate(values)
+def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """Where the settings of a method in an experiment or search come from, later ones on top; each part with its key.
+
+    This is the one order: a method's defaults; what a search chose for the data set (or the one it is like), then for
+    the entry that `settings_of` names; what the config says of the method, then of the method on this data; what it
+    says of the experiment or search. A variant's change (vary, cases, trial) lies above all. What a person writes beats
+    what a search chose, and a search starts from nothing that a search chose.
+    """
+    entry, column = entry_of(config, name), config.methods[method]
+    searched = isinstance(entry, Search)
+    other = None if isinstance(entry, Search) else entry.settings_of
+    like = config.datasets[entry.dataset].settings_like
+    methods = [*filter(None, [column.settings_like]), method]
+    choices = {} if searched else config.choices
+    return [
+        ("", DEFAULTS.get(column.method, {})),
+        *(
+            (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
+            for source in filter(None, [like or entry.dataset, other])
+            for each in methods
+        ),
+        (f"methods.{method}.settings", column.settings),
+        *(
+            (f"methods.{method}.per_dataset.{source}", column.per_dataset.get(source, {}))
+            for source in filter(None, [like, entry.dataset, other])
+        ),
+        (f"{'searches' if searched else 'experiments'}.{name}.settings", entry.settings),
+    ]
 
 
 def variants_of(config: Config, name: str, method: str) -> dict[str, TrainingSettings]:
     """The settings of every variant of a method in an experiment or search."""
-    entry = entry_of(config, name)
-    return {label: resolve(config, method, entry, change) for label, change in _changes(entry, method).items()}
+    model = settings_class(config.methods[method].method)
+    values = {key: value for _, part in layers(config, name, method) for key, value in part.items()}
+    changes = _changes(entry_of(config, name), method)
+    return {label: model.model_validate({**values, **change}) for label, change in changes.items()}
 
 
 def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, Any]:
@@ -96,13 +116,13 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
     entry = entry_of(config, name)
     chosen = config.methods[method]
     dataset = config.datasets[entry.dataset]
-    per_class = dataset.genes_per_class if isinstance(dataset, Expression) else None
+    per_class = {name: count for name in ("genes_per_class", "keep") if (count := getattr(dataset, name, None))}
     return {
         "experiment": name,
         "dataset": entry.dataset,
         "model": dataset.model,
         "density": dataset.density,
-        **({"genes_per_class": per_class} if per_class else {}),
+        **per_class,
         "client_fraction": dataset.client_fraction,
         "ratio": ratio,
         "name": method,

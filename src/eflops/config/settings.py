@@ -118,6 +118,14 @@ PER_RUN = (
 
 SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings}
 
+# Where a method's defaults differ from those above. They lie below what a search chose (config/plan.py, `layers`), so
+# that a data set without a search has sensible values.
+DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
+    "fediht": {"rate": 0.04, "local_steps": 1, "prune_from": 0.0, "sparse_upload": False},
+    "fediterht": {"rate": 0.04, "local_steps": 1, "prune_from": 0.0},
+    "fedavg": {"rate": 0.002, "local_steps": 5},
+}
+
 
 def settings_class(method: str) -> type[TrainingSettings]:
     """The settings model of a method; a method of one's own has the shared settings and its free `options`."""
@@ -131,6 +139,6 @@ def as_typed(settings: TrainingSettings) -> dict[str, Any]:
 
 def kept_weights(entry: Mapping[str, Any], parameters: int, classes: int | None) -> int:
     """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
-    if entry.get("genes_per_class"):
-        return min(parameters, int(entry["genes_per_class"]) * (classes or 1))
+    if per_class := entry.get("genes_per_class") or entry.get("keep"):
+        return min(parameters, int(per_class) * (classes or 1))
     return max(1, math.floor(entry["density"] * parameters + 1e-9))

@@ -1,14 +1,12 @@
 """A cell to train: what is asked of the job, which runs it has, and what each run's record follows from."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from eflops.config.models import Config
-from eflops.config.plan import slices
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
@@ -91,9 +89,3 @@ def is_current(job: Job, run: Run, code_hash: str) -> bool:
 @cache
 def _data_sha256(folder: Path) -> str:
     return str(read_manifest(folder)["sha256"])
-
-
-def planned_jobs(config: Config, results: Path) -> Iterator[tuple[Job, str]]:
-    """All training jobs of a config below a results folder, each with the hash of the code that it is planned for."""
-    for _, asked in slices(config):
-        yield job_of(asked, results)

@@ -25,11 +25,17 @@ STARTED = "Successfully started run"
 
 
 def prepare(
-    run_config: str, addresses: Sequence[str], port: int, config: Sequence[Path], folder: Path, start: bool
+    run_config: str,
+    addresses: Sequence[str],
+    port: int,
+    config: Sequence[Path],
+    folder: Path,
+    start: bool,
+    listen: str | None = None,
 ) -> None:
     """Write what each host needs, say what to type there, and start it here if asked to."""
     asked = plan(parse_config_args([run_config]), Path.cwd(), config)
-    hosts = Hosts(folder, asked, None if asked.told.data else make_draw(asked), addresses, port)
+    hosts = Hosts(folder, asked, None if asked.told.data else make_draw(asked), addresses, port, listen)
     _make_room(folder)
     hosts.prepare(config)
     for host in (hosts.server, *hosts.nodes):
@@ -115,7 +121,7 @@ class Demonstration:
 
     def _superlink_answers(self) -> bool:
         try:
-            with socket.create_connection(("127.0.0.1", self.hosts.port), timeout=5):
+            with socket.create_connection((self.hosts.local, self.hosts.port), timeout=5):
                 return True
         except OSError:
             return False

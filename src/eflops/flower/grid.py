@@ -18,9 +18,11 @@ from eflops.flower.work import RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
 from eflops.training.numerics import wire
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 LATE, GONE = "did not answer in time", "is gone"
+# Beyond this a count of rows cannot be meant, and its share of the average would drown the other clients'.
+MOST_ROWS = 10**9
 NO_MESSAGE = "answered with something that is no message"
 REASONS = {
     ErrorCode.NODE_UNAVAILABLE: GONE,
@@ -96,6 +98,8 @@ def _introduced(reply: Message, number: int, clients: int, work: Work | None) ->
         raise UserError(f"the data have {clients} clients and Flower simulates {nodes} nodes; add: {right}")
     if work and code != work.code:
         raise UserError(other_code(work.code, f"node {number}", code))
+    if work and not 1 <= rows <= MOST_ROWS:
+        raise UserError(f"node {number} says that it has {rows} rows; a client has between 1 and {MOST_ROWS}.")
     return Node(number, client, rows, bool(nodes))
 
 
@@ -125,7 +129,7 @@ class GridTransport:
         self._work = work.record()
         self._away: set[int] = set()
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
         """The answers of the clients that the run asks; the weights of those that answered sum to one."""
         (seed,) = asked.seeds
         message = messages.encode(download, self.size)
@@ -196,6 +200,8 @@ class GridTransport:
         for part in ("gates", "multiplier"):
             if (getattr(payload, part) is None) != (getattr(download, part) is None):
                 return f"answered with a message of another method: its {part} do not match the order's"
+        if payload.ungated != download.ungated:
+            return f"answered with {payload.ungated} ungated values, and the order has {download.ungated}"
         return payload
 
     def _count(self, way: str, content: RecordDict) -> None:

@@ -24,6 +24,7 @@ from eflops.flower.plan import Plan
 
 SERVER_COMMANDS = ("superlink.sh", "run.sh")
 NODE_COMMANDS = ("supernode.sh", "superexec.sh")
+EVERY_INTERFACE = "0.0.0.0"
 # Flower looks for new tasks every second, which is a good part of a round.
 BRISK = {"FLWR_SUPEREXEC_TASK_POLL_INTERVAL": "0.2"}
 # All that a model must know of the data besides their rows; the rest could tell one client of another.
@@ -51,6 +52,7 @@ class Hosts:
 
     draw: what is dealt out; None where server and nodes bring files of their own.
     addresses: the server's, by which nodes reach it. port: the server's, and above it the nodes'.
+    listen: the address that the SuperLink binds; None: the first of `addresses`, nothing wider.
     """
 
     folder: Path
@@ -58,6 +60,7 @@ class Hosts:
     draw: Federation | None
     addresses: Sequence[str]
     port: int
+    listen: str | None = None
 
     @property
     def server(self) -> Path:
@@ -69,6 +72,16 @@ class Hosts:
         """The folder of each client's node."""
         clients = len(self.draw.clients) if self.draw else self.plan.data["clients"]
         return [self.folder / f"node{client}" for client in range(clients)]
+
+    @property
+    def bound(self) -> str:
+        """The address that the SuperLink binds."""
+        return self.listen or self.addresses[0]
+
+    @property
+    def local(self) -> str:
+        """The address by which the server's machine reaches its SuperLink."""
+        return "127.0.0.1" if self.bound == EVERY_INTERFACE else self.bound
 
     def prepare(self, config: Sequence[Path]) -> None:
         """Deal the data out, make keys and certificates, write the app and each host's commands."""
@@ -92,7 +105,7 @@ class Hosts:
             _write(node, NODE_COMMANDS, self._node_commands(client))
 
     def _server_commands(self) -> tuple[str, str]:
-        superlink = f"""exec flower-superlink --host 0.0.0.0 --port {self.port} --enable-supernode-auth \\
+        superlink = f"""exec flower-superlink --host {self.bound} --port {self.port} --enable-supernode-auth \\
   --ssl-certfile certificates/server.crt --ssl-keyfile certificates/server.key --ssl-ca-certfile certificates/ca.crt \\
   --disable-runtime-dependency-installation
 """
@@ -101,7 +114,7 @@ class Hosts:
 [superlink]
 default = "superlink"
 [superlink.superlink]
-address = "127.0.0.1:{self.port}"
+address = "{self.local}:{self.port}"
 root-certificates = "$PWD/certificates/ca.crt"
 insecure = false
 END
@@ -140,3 +153,11 @@ def deal(federation: Federation, settings: Mapping[str, Any], server: Path, name
     save(replace(public, clients=(), meta={**public.meta, "client_ids": []}), server / "test", settings)
     for client, node in enumerate(nodes):
         save(replace(public.subset([client], with_test=False), truth={}), node / "data", settings)
+        _make_private(node / "data")
+
+
+def _make_private(folder: Path) -> None:
+    """Let only the owner read a client's rows, as with its key."""
+    folder.chmod(0o700)
+    for path in folder.iterdir():
+        path.chmod(0o600)

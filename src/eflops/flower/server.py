@@ -21,6 +21,7 @@ from eflops import code
 from eflops.data.federation import MANIFEST, Federation, load, read_manifest, save
 from eflops.data.job import Job
 from eflops.data.matrix import read_matrix
+from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
 from eflops.flower.grid import GridTransport, Patience, meet
@@ -71,7 +72,7 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     if view.agreement is None and not list(runs_due(job, hashes)):
         log(INFO, "nothing to do, the record is there: %s", path)
         return path
-    task, bench = make_task(job.slice, [job.settings(asked.run.variant)], view.known)
+    task, evaluation = make_task(job.slice, [job.settings(asked.run.variant)], view.known)
     work = Work(slice_of(job.slice, asked.run.variant), code.combined(hashes), task.size, view.draw, view.agreement)
     nodes = meet(grid, view.clients, work, asked.told.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
@@ -88,7 +89,7 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     manifest = read_manifest(job.data_folder(asked.run.draw))["manifest_sha256"]
     name = sha256_bytes(canonical_json([work.slice, work.code, manifest, counts, asked.run.path]).encode())[:16]
     journal = Journal(transport, Path(asked.told.results) / "state" / name, task.size)
-    train_block(job, task, replace(bench, counts=np.array(counts)), [asked.run], hashes, journal, _report)
+    train_block(job, task, replace(evaluation, counts=np.array(counts)), [asked.run], hashes, journal, _report)
     if journal.recalled:
         log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
     journal.forget()
@@ -128,8 +129,9 @@ def _own(asked: Plan) -> View:
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')
     matrix = read_matrix(str(Path(path).absolute()), "samples", [label])
+    refuse(matrix.faults)
     classes = asked.data["classes"] or sorted(set(matrix.columns[label]))
-    agreed = Agreement(list(matrix.genes), list(classes), asked.data)
+    agreed = Agreement(list(matrix.features), list(classes), asked.data)
     own = own_rows(path, label, agreed)
     known = replace(own, clients=(), test=own.clients[0])
     save(known, asked.draw_folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})

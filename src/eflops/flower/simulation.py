@@ -4,9 +4,12 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
+import psutil
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
@@ -24,6 +27,7 @@ from eflops.training.rounds import Connect
 
 PROCESSES = 2
 LONGEST_FOLDER = 30
+GRACE_SECONDS = 10.0
 
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
@@ -31,6 +35,33 @@ def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
     clients = 1 if job.slice["pooled"] else len(manifest["clients"])
     simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, Patience()), 1))
+
+
+def stop_superlink() -> int:
+    """Stop local SuperLinks that `flwr run .` started for this user, with all their processes; how many there were.
+
+    Flower detaches its SuperLink from the terminal, so it outlives an interrupted run.
+    """
+    user = psutil.Process().username()
+    superlinks = [
+        process
+        for process in psutil.process_iter(["username", "cmdline"])
+        if process.info["username"] == user and _is_local_superlink(process.info["cmdline"] or [])
+    ]
+    processes = [each for superlink in superlinks for each in (superlink, *superlink.children(recursive=True))]
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.terminate()
+    _, alive = psutil.wait_procs(processes, timeout=GRACE_SECONDS)
+    for process in alive:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    return len(processes)
+
+
+def _is_local_superlink(command: list[str]) -> bool:
+    """Whether a command line is the SuperLink of a local simulation, as `flwr run .` starts it."""
+    return any(Path(part).name == "flower-superlink" for part in command) and "--simulation" in command
 
 
 def connector(job: Job, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:

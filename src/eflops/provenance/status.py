@@ -6,7 +6,8 @@ from pathlib import Path
 
 from eflops.analysis.gather import difference
 from eflops.config.models import Config
-from eflops.data.job import planned_jobs
+from eflops.config.plan import slices
+from eflops.data.job import job_of
 from eflops.errors import UserError
 from eflops.provenance.times import whole_run
 from eflops.results import record
@@ -30,7 +31,8 @@ class Status:
 def compare(config: Config, results: Path) -> Status:
     """Hold every planned run against its record."""
     found = Status(results)
-    for job, code_hash in planned_jobs(config, results):
+    for _, planned in slices(config):
+        job, code_hash = job_of(planned, results)
         name = job.slice["experiment"]
         for run in job.runs:
             found.planned[name] += 1

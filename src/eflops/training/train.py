@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from eflops import code
+from eflops import code, trust
 from eflops.config.settings import TrainingSettings, kept_weights
 from eflops.data.federation import Federation, load
 from eflops.data.job import Job, is_current, planned
@@ -28,12 +27,12 @@ from eflops.training.methods.base import Method, Task
 from eflops.training.methods.settings import RunSettings, batch_key
 from eflops.training.models import build_model
 from eflops.training.rounds import Connect, Server, Transport
-from eflops.training.tally import Bench, Progress, Tally
+from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
-    engine = import_module(code.engine_module(job.slice["engine"]))
+    engine = trust.load("engine", job.slice["engine"])
     hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
@@ -74,9 +73,9 @@ def train_runs(
         federation = load(job.data_folder(draw))
         used = federation.pooled() if job.slice["pooled"] else federation
         for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
-            task, bench = make_task(job.slice, [settings[run.variant] for run in block], used)
+            task, evaluation = make_task(job.slice, [settings[run.variant] for run in block], used)
             told = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
-            train_block(job, task, bench, block, hashes, connect(task, used, block[0]), told, serve)
+            train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), told, serve)
 
 
 def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
@@ -90,29 +89,25 @@ def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterat
 
 def make_task(
     slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
-) -> tuple[Task, Bench]:
+) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     model = build_model(slice_["model"], federation.test, federation.meta)
-    task = Task(model, kept_weights(slice_, model.size, federation.meta.get("classes")), RunSettings(settings))
+    task = Task(model, kept_weights(slice_, model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
-    bench = Bench(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
-    return task, bench
+    evaluation = EvaluationData(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
+    return task, evaluation
 
 
 def make_method(slice_: dict[str, Any], task: Task) -> Method:
     """The method that the config names, by module or by import path."""
-    module, _, name = slice_["method"].partition(":")
-    try:
-        found = getattr(import_module(module if name else f"eflops.training.methods.{module}"), name or "Method")
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"methods.{slice_['name']}.method: {slice_['method']} cannot be imported ({error}).") from None
-    return found(task, **slice_["options"])
+    method: Method = trust.load("method", slice_["method"])(task, **slice_["options"])
+    return method
 
 
 def train_block(
     job: Job,
     task: Task,
-    bench: Bench,
+    evaluation: EvaluationData,
     runs: Sequence[Run],
     hashes: dict[str, str],
     transport: Transport,
@@ -121,13 +116,13 @@ def train_block(
 ) -> None:
     """Train runs side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
-    server = serve(task, bench, transport, job.slice["evaluate_every"], progress)
-    theta, tally = server.run(make_method(job.slice, task), [run.seed for run in runs])
-    tally.faults.extend(transport.faults)
+    server = serve(task, evaluation, transport, job.slice["evaluate_every"], progress)
+    theta, log = server.run(make_method(job.slice, task), [run.seed for run in runs])
+    log.faults.extend(transport.faults)
     spent = {
         "wall_seconds": round(time.perf_counter() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
-        "evaluation_seconds": round(tally.evaluation_seconds, 3),
+        "evaluation_seconds": round(log.evaluation_seconds, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
         "channel": dict(transport.channel),
@@ -135,7 +130,7 @@ def train_block(
     }
     for row, run in enumerate(runs):
         identity, origin = job.identity(run), job.origin(run, code.combined(hashes), hashes)
-        result = make_result(task, theta[row], tally, row)
+        result = make_result(task, theta[row], log, row)
         entry = record.Record(
             run=identity,
             origin=origin,
@@ -157,32 +152,33 @@ def _is_portable(slice_: dict[str, Any]) -> bool:
     return ":" not in slice_["method"] and slice_["engine"] != "reference"
 
 
-def make_result(task: Task, theta: Tensor, tally: Tally, row: int) -> record.Result:
+def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:
     """The result part of one run of a block; a run that diverged has no weights."""
-    diverged = tally.diverged.get(row)
+    diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
-    kept = weights != 0
-    shown = [round_ for _, round_ in tally.marks if diverged is None or round_ < diverged]
-    curve = {name: [record.finite_or_none(point[name][row].item()) for point in tally.curve] for name in tally.curve[0]}
+    kept, gated = weights != 0, task.gated
+    shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
+    curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
     return record.Result(
         status="finished" if diverged is None else "diverged",
         diverged_round=diverged,
-        metrics={} if diverged else final_metrics(curve, tally.watched),
+        metrics={} if diverged else final_metrics(curve, log.watched),
         curve=record.Curve(
-            phase=[phase for phase, _ in tally.marks][: len(shown)],
+            phase=[phase for phase, _ in log.marks][: len(shown)],
             round=shown,
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
-        support=np.flatnonzero(kept).tolist(),
-        weights=_readable(weights[kept]) if len(task.model.layers) == 1 else [],
+        support=np.flatnonzero(kept[:gated]).tolist(),
+        weights=_readable(weights[:gated][kept[:gated]]) if len(task.layers) == 1 else [],
+        ungated=_readable(weights[gated:]) if len(task.layers) == 1 else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
-        traffic=tally.traffic,
+        traffic=log.traffic,
         macs=sparse.operations,
         dense_macs=dense.operations,
         dead_units=sparse.dead_units,
-        faults=tally.faults,
+        faults=log.faults,
     )
 
 

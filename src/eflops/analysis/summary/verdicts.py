@@ -10,7 +10,7 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
-from eflops.analysis.scorecard.line import counted
+from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
@@ -20,11 +20,11 @@ from eflops.analysis.text import judged
 
 ALL_LINES = "scorecard"
 DENSITY, LISTS = "claim/target-density", "table2-list"
-ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
+ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
 REACHED = {
     Verdict.AGREES: "The target density is reached",
     Verdict.DIFFERS: "The target density is not reached everywhere",
-    Verdict.CANNOT: "Whether the target density is reached everywhere is inconclusive",
+    Verdict.INCONCLUSIVE: "Whether the target density is reached everywhere is inconclusive",
 }
 
 
@@ -33,7 +33,7 @@ def counts(card: Card, _: Source) -> Iterator[Point]:
     parts = []
     for section in map(section_of, ("table1", "table2", "claim")):
         verdicts = card["sections"][section.name]
-        parts.append(f"of {section.what.format(sum(verdicts.values()))} {counted(verdicts)}")
+        parts.append(f"of {section.what.format(sum(verdicts.values()))} {count_verdicts(verdicts)}")
     yield Point(f"O{'; '.join(parts)[1:]}.", ALL_LINES, REPRODUCTION)
 
 
@@ -87,7 +87,7 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
 
 def inconclusive(card: Card, _: Source) -> Iterator[Point]:
     """The claims that the runs cannot decide."""
-    for line in _claims(card, Verdict.CANNOT):
+    for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
             answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]

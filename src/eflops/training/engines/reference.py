@@ -1,4 +1,4 @@
-"""The algorithm in plain torch: one run, one client after the other, every slope by autograd.
+"""The algorithm in plain torch: one run, one client after the other, every gradient by autograd.
 
 Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
 method of one's own can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
@@ -75,15 +75,16 @@ def kl(phi: Tensor, prior: Tensor) -> Tensor:
 def eflops(run: Problem) -> Iterator[Round]:
     """E-FLoPS, and at T = 0 FLoPS: the server averages theta z and z, divides one by the other, and cuts."""
     z = mean_gate(first_phi(run))
-    theta = run.first_weights / z if run.settings.rescale_start else run.first_weights
+    theta = run.first_weights / run.with_ones(z) if run.settings.rescale_start else run.first_weights
     state = Message(theta, z, torch.zeros(()))
     for round_ in range(run.settings.rounds):
-        answers = [(w, gated_client(run, state, client, round_)) for client, w in run.asked_in(round_)]
-        weights = sum(w * answer.theta * answer.z for w, answer in answers)
+        answers = [(w, gated_client(run, state, client, round_)) for client, w in run.selected_in(round_)]
+        weights = sum(w * answer.theta * run.with_ones(answer.z) for w, answer in answers)
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
         constraint = active(recover(z, run.settings)).sum() - run.target
-        state, down = gated_message(run, weights / z.clamp(SMALL), z, lam * (constraint > 0), kept(run, round_)), state
+        theta = weights / run.with_ones(z.clamp(SMALL))
+        state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
         yield Round("training", round_, down, answers[0][1], state, noise_free(run, state), watched(run, state))
 
 
@@ -96,14 +97,14 @@ def gated_client(run: Problem, received: Message, client: int, round_: int) -> M
     optimizer = torch.optim.SGD([
         {"params": [theta.requires_grad_()], "lr": settings.rate},
         {"params": [phi.requires_grad_()], "lr": settings.gate_rate},
-        {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.size, "maximize": True},
+        {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.gated, "maximize": True},
     ])  # fmt: skip
     noise = run.gate_noise(client, round_)
     for x, y in run.batches(client, round_, settings.local_steps):
         loss = torch.zeros(())
         for _ in range(settings.samples):
-            weights = theta * gate(phi + next(noise))
-            shorten_slope(weights, settings.clip, settings.samples)
+            weights = theta * run.with_ones(gate(phi + next(noise)))
+            clip_gradient(weights, settings.clip, settings.samples)
             loss = loss + run.loss(weights, x, y) / settings.samples
         constraint = active(phi).sum() - run.target
         objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
@@ -120,15 +121,16 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
     """The largest |theta z| with their gates; the other weights are 0, and their gates their average, the tail."""
     if keep is None:
         return Message(theta, z, lam)
-    support = top(run, (theta * z).abs(), keep)
-    return Message(theta * support, torch.where(support, z, z[~support].mean()), lam, support)
+    support = top(run, (theta * run.with_ones(z)).abs(), keep)
+    open_, closed = support[: run.gated], ~support[: run.gated]
+    return Message(theta * support, torch.where(open_, z, z[closed].mean()), lam, support)
 
 
 def noise_free(run: Problem, state: Message) -> Tensor:
     """theta times the gate without noise; where that is 0, a trace of the mean gate ranks the weights behind it."""
     phi = recover(state.z, run.settings)
     opened = gate(phi if run.settings.gate == "median" else BETA * phi)
-    return state.theta * torch.maximum(opened, SMALL * state.z)
+    return state.theta * run.with_ones(torch.maximum(opened, SMALL * state.z))
 
 
 def watched(run: Problem, state: Message) -> dict[str, Tensor]:
@@ -149,7 +151,7 @@ def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) 
     for round_ in range(settings.rounds):
         keep = kept(run, round_) if server_cuts else None
         answers = []
-        for client, w in run.asked_in(round_):
+        for client, w in run.selected_in(round_):
             batches = run.batches(client, round_, settings.local_steps)
             theta = descent(run, state, batches, settings.rate, keep if step_cuts else None)
             answers.append((w, plain_message(run, theta, keep if settings.sparse_upload or step_cuts else None)))
@@ -163,7 +165,7 @@ def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
     settings, state = run.settings, plain_message(run, weights, run.target)
     for round_ in range(settings.rounds, settings.rounds + settings.finetune_rounds):
         answers = []
-        for client, w in run.asked_in(round_):
+        for client, w in run.selected_in(round_):
             batches = run.batches(client, round_, settings.finetune_steps)
             answers.append(w * descent(run, state, batches, settings.finetune_rate, None, state.support))
         state, down = state._replace(theta=torch.stack(answers).sum(0)), state
@@ -181,8 +183,8 @@ def descent(
     """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` stay."""
     theta = received.theta.clone().requires_grad_()
     optimizer = torch.optim.SGD([theta], rate)
-    theta.register_hook(lambda slope: slope * moving)
-    shorten_slope(theta, run.settings.clip)
+    theta.register_hook(lambda gradient: gradient * moving)
+    clip_gradient(theta, run.settings.clip)
     for x, y in batches:
         optimizer.zero_grad()
         run.loss(theta, x, y).backward()
@@ -199,18 +201,20 @@ def plain_message(run: Problem, theta: Tensor, keep: int | None) -> Message:
     return Message(theta * support, support=support)
 
 
-def shorten_slope(weights: Tensor, limit: float | None, samples: int = 1) -> None:
-    """Have the slope by these weights, one of `samples`, shortened to a norm of `limit` before it goes further back."""
+def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> None:
+    """Have autograd shorten the gradient by these weights, one of `samples`, to a norm of at most `limit`."""
     if limit is not None:
-        weights.register_hook(lambda slope: slope * (limit / samples / slope.norm()).clamp(max=1))
+        weights.register_hook(lambda gradient: gradient * (limit / samples / gradient.norm()).clamp(max=1))
 
 
 def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
-    """The mask of the `keep` largest, the floor of every layer among them."""
+    """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut."""
+    gated, ungated = magnitude[: run.gated], magnitude[run.gated :]
     if run.settings.layer_floor:
-        floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in run.by_layer(magnitude)]
-        magnitude = magnitude.masked_fill(torch.cat(floors), math.inf)
-    return largest(magnitude, keep)
+        parts = (gated[layer.start : layer.stop] for layer in run.parts)
+        floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in parts]
+        gated = gated.masked_fill(torch.cat(floors), math.inf)
+    return torch.cat([largest(gated, keep), torch.ones_like(ungated, dtype=torch.bool)])
 
 
 def kept(run: Problem, round_: int) -> int | None:
@@ -221,7 +225,7 @@ def kept(run: Problem, round_: int) -> int | None:
         return run.target
     if settings.keep_schedule == "constant":
         return None
-    return run.target + math.floor((run.size - run.target) * (1 - (round_ + 1) / (start + 1)) ** 3)
+    return run.target + math.floor((run.gated - run.target) * (1 - (round_ + 1) / (start + 1)) ** 3)
 
 
 def largest(values: Tensor, keep: int) -> Tensor:

@@ -15,10 +15,11 @@ from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
+from eflops.training.models.base import Layer
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
-from eflops.training.tally import Bench, Progress, Tally, judged
+from eflops.training.training_log import EvaluationData, Progress, TrainingLog, pruned
 
 PHASES = "training", "finetuning"
 
@@ -46,11 +47,16 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One run: the model as a torch module, rows (x, y) of each client, how many are asked, m, settings and seed."""
+    """One run: the model as a torch module, rows (x, y) of each client, how many are selected, m, settings and seed.
+
+    gated: how many parameters, the first ones, may be gated and cut; parts: the layers that they belong to.
+    """
 
     module: nn.Module
     clients: Sequence[tuple[Tensor, Tensor]]
-    asked: int
+    selected: int
+    gated: int
+    parts: Sequence[Layer]
     target: int
     settings: Any
     seed: int
@@ -59,6 +65,10 @@ class Problem:
     def size(self) -> int:
         """|theta|."""
         return sum(part.numel() for part in self.module.parameters())
+
+    def with_ones(self, z: Tensor) -> Tensor:
+        """Gates of all parameters: those of gated ones, and 1 of the others."""
+        return torch.cat([z, z.new_ones(self.size - self.gated)]) if self.gated < self.size else z
 
     def loss(self, weights: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """The mean loss of flat weights: squared error, or cross-entropy where labels are classes."""
@@ -86,9 +96,9 @@ class Problem:
         parts = zip(self.by_layer(numbers), self.layers, strict=True)
         return torch.cat([part / math.sqrt(next(layer.parameters())[0].numel()) for part, layer in parts])
 
-    def asked_in(self, round_: int) -> list[tuple[int, float]]:
+    def selected_in(self, round_: int) -> list[tuple[int, float]]:
         """The clients of a round with their weights in averages: by rows, or even."""
-        chosen = sampled_clients((self.seed,), round_, len(self.clients), self.asked)[0].tolist()
+        chosen = sampled_clients((self.seed,), round_, len(self.clients), self.selected)[0].tolist()
         rows = [len(self.clients[client][0]) if self.settings.weighting == "samples" else 1 for client in chosen]
         return [(client, count / sum(rows)) for client, count in zip(chosen, rows, strict=True)]
 
@@ -103,12 +113,12 @@ class Problem:
     @property
     def first_noise(self) -> Tensor:
         """Standard normal numbers, one per gate."""
-        return normal(self.seed, "first gates", self.size)
+        return normal(self.seed, "first gates", self.gated)
 
     def gate_noise(self, client: int, round_: int) -> Iterator[Tensor]:
         """log u - log(1 - u) for uniform u, one draw of all gates after the other."""
         steps = sum(1 for _ in self.batches(client, round_, self.settings.local_steps))
-        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.size)
+        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gated)
         yield from torch.logit(u[:, 0], torch.finfo(u.dtype).eps / 2)
 
 
@@ -126,37 +136,42 @@ class Clients:
 class Server:
     """Trains one run and keeps of it what every engine keeps."""
 
-    def __init__(self, task: Task, bench: Bench, clients: Clients, evaluate_every: int, progress: Progress) -> None:
-        self.task, self.bench, self.clients = task, bench, clients
+    def __init__(
+        self, task: Task, evaluation: EvaluationData, clients: Clients, evaluate_every: int, progress: Progress
+    ) -> None:
+        self.task, self.evaluation, self.clients = task, evaluation, clients
         self.evaluate_every, self.progress = evaluate_every, progress
-        self.asked = max(1, math.floor(bench.client_fraction * len(bench.counts) + 1e-9))
+        self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
     @torch.enable_grad()
-    def run(self, method: Any, seeds: Sequence[int]) -> tuple[Tensor, Tally]:
-        """The final sparse parameters [1, size] of a run, and its tally."""
+    def run(self, method: Any, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
+        """The final sparse parameters [1, size] of a run, and its log."""
         (seed,) = seeds
-        problem, tally = self.problem(seed), Tally()
+        problem, log = self.problem(seed), TrainingLog()
         theta = torch.zeros(1, problem.size)
         for phase in PHASES:
-            tally.begin(phase)
+            log.begin(phase)
         for point in self.clients.train(problem):
-            tally.count(point.phase, self.asked, problem.size, *messages(point))
+            log.count(point.phase, self.selected, problem.size, *messages(point, self.task.ungated))
             if not all(part.isfinite().all() for part in point.state if part is not None):
-                tally.diverged[0] = point.number + 1
+                log.diverged[0] = point.number + 1
                 theta.zero_()
             else:
                 theta[0] = point.weights
-            if tally.diverged or self.is_shown(point):
+            if log.diverged or self.is_shown(point):
                 watched = {name: value.detach()[None] for name, value in point.watched.items()}
-                tally.evaluate(self.task, self.bench, point.phase, point.number, theta, watched, self.progress)
-            if tally.diverged:
+                log.evaluate(self.task, self.evaluation, point.phase, point.number, theta, watched, self.progress)
+            if log.diverged:
                 break
-        return judged(self.task, theta)[0], tally
+        return pruned(self.task, theta)[0], log
 
     def problem(self, seed: int) -> Problem:
         """The run with this seed."""
         (settings,) = self.task.settings.runs
-        return Problem(self.clients.module, self.clients.rows, self.asked, self.task.target, settings, seed)
+        task, clients = self.task, self.clients
+        return Problem(
+            clients.module, clients.rows, self.selected, task.gated, task.layers, task.target, settings, seed
+        )
 
     def is_shown(self, point: Round) -> bool:
         """Whether the curve has a point after this round: some of each phase, and its last."""
@@ -166,15 +181,16 @@ class Server:
         return point.number in lasts or (point.number - starts[point.phase]) % self.evaluate_every == 0
 
 
-def messages(point: Round) -> Iterator[Payload]:
+def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
     """A round's messages in the form that their bytes are counted in."""
     for message, implicit in ((point.down, False), (point.up, point.phase == PHASES[1])):
         z, lam, support = (None if part is None else part[None] for part in message[1:])
-        yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit)
+        yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit, ungated)
 
 
 def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Module:
     """The model as a torch module whose parameters, one after the other, are the flat weights."""
+    model = {"regression": "linear", "classification": "softmax"}[meta["task"]] if model == "glm" else model
     if model == "linear":
         return nn.Linear(shape[0], 1, bias=False)
     if model == "softmax":

@@ -39,6 +39,16 @@ class Task:
         return self.model.size
 
     @property
+    def gated(self) -> int:
+        """How many parameters, the first ones, may be gated and cut."""
+        return self.model.gated
+
+    @property
+    def ungated(self) -> int:
+        """How many parameters, the last ones, are neither gated nor cut."""
+        return self.model.size - self.model.gated
+
+    @property
     def layers(self) -> tuple[Layer, ...]:
         """The model's layers."""
         return self.model.layers
@@ -55,8 +65,9 @@ class Task:
 class Payload(NamedTuple):
     """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
 
-    values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
-    gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, so it is not sent.
+    values: [runs, size]; support: the mask [runs, size] of what is sent, None if all is; gates: [runs, gated]; off the
+    support values are 0 and gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, and
+    it is not sent; ungated: how many parameters, the last ones, are always sent, without indices and gates.
     """
 
     values: Tensor
@@ -65,6 +76,7 @@ class Payload(NamedTuple):
     tail: Tensor | None = None
     multiplier: Tensor | None = None
     implicit: bool = False
+    ungated: int = 0
 
     def kept(self, size: int) -> int:
         """How many of `size` weights a run's message carries, the same for all runs."""
@@ -75,7 +87,7 @@ class Payload(NamedTuple):
         whole = self.values, self.support, self.gates, self.tail, self.multiplier
         absent = (None,) * len(sizes)
         parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
-        return (Payload._make((*own, self.implicit)) for own in zip(*parts, strict=True))
+        return (Payload._make((*own, self.implicit, self.ungated)) for own in zip(*parts, strict=True))
 
 
 class Work(NamedTuple):
@@ -132,7 +144,45 @@ def answer(
 ) -> Payload:
     """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    return method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    sent = method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    check_message(method, sent, len(seeds), f"client {client}'s answer")
+    return sent
+
+
+def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
+    """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
+    if not isinstance(message, Payload):
+        raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Payload.")
+    size = method.task.size
+    vectors, numbers = ("values", "gates"), ("tail", "multiplier")
+    expected: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
+        **dict.fromkeys(vectors, (torch.float32, (runs, size))),
+        "support": (torch.bool, (runs, size)),
+        **dict.fromkeys(numbers, (torch.float32, (runs,))),
+    }
+    for name, (kind, shape) in expected.items():
+        part = getattr(message, name)
+        if part is not None or name == "values":
+            check_tensor(method, part, shape, f"part {name!r} of {what}", kind)
+
+
+def check_tensor(
+    method: Rounds, part: Any, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
+) -> None:
+    """Refuse what is not a tensor of this type and shape, in a sentence that names the method."""
+    if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
+        right = f"a tensor of {str(kind).removeprefix('torch.')} of shape {shape}"
+        raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
+
+
+def _named(method: Any) -> str:
+    return f"method {type(method).__module__}:{type(method).__qualname__}"
+
+
+def _described(part: Any) -> str:
+    if isinstance(part, Tensor):
+        return f"a tensor of {str(part.dtype).removeprefix('torch.')} of shape {tuple(part.shape)}"
+    return "None" if part is None else f"of type {type(part).__name__}"
 
 
 def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:

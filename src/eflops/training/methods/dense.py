@@ -29,7 +29,7 @@ class Weights:
 
     def __init__(self, task: Task, **options: Any) -> None:
         self.task = task
-        self.schedule = CutSchedule(task.settings, task.size, task.target)
+        self.schedule = CutSchedule(task.settings, task.gated, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
 
     def start(self, seeds: Sequence[int]) -> State:
@@ -38,14 +38,15 @@ class Weights:
 
     def download(self, state: State, round_: int) -> Payload:
         """The weights; once the server has cut them, only those kept."""
-        return Payload(state["theta"], state.get("support"))
+        return Payload(state["theta"], state.get("support"), ungated=self.task.ungated)
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows."""
         theta = received.values
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_top = self.server_cuts and (work.settings.sparse_upload or self.step_cuts)
-        return Payload(*self._cut(theta, work.round)) if sends_top else Payload(theta)
+        theta, support = self._cut(theta, work.round) if sends_top else (theta, None)
+        return Payload(theta, support, ungated=self.task.ungated)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """The weighted average of the clients' weights."""
@@ -76,12 +77,12 @@ class SupportFinetuning(Weights):
 
     def download(self, state: State, round_: int) -> Payload:
         """The kept weights."""
-        return Payload(state["theta"], self.support)
+        return Payload(state["theta"], self.support, ungated=self.task.ungated)
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows, the gradient cut to the support."""
         descend(received.values, work, "finetune_rate", self.cut, only=received.support)
-        return Payload(received.values, received.support, implicit=True)
+        return Payload(received.values, received.support, implicit=True, ungated=self.task.ungated)
 
 
 def descend(
@@ -110,20 +111,20 @@ def _descend(
     least: np.ndarray,
 ) -> None:  # fmt: skip
     (steps, orders, size), (rates, limits) = batches, numbers
-    slopes, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
+    gradients, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
     for step in range(steps):
-        gradient(rows, theta, rows_of_step(orders, size, step), slopes)
-        _step(theta, slopes, rates, limits, only)
+        gradient(rows, theta, rows_of_step(orders, size, step), gradients)
+        _step(theta, gradients, rates, limits, only)
         if keep:
             cut(theta, keep, bounds, least, marks)
 
 
 @compiled
-def _step(theta: np.ndarray, slopes: np.ndarray, rates: np.ndarray, limits: np.ndarray, only: np.ndarray) -> None:
+def _step(theta: np.ndarray, gradients: np.ndarray, rates: np.ndarray, limits: np.ndarray, only: np.ndarray) -> None:
     for run in range(len(theta)):
-        slope = slopes[run]
+        gradient = gradients[run]
         if only.size:
-            for index in range(slope.size):
-                slope[index] = slope[index] if only[run, index] else ZERO
-        clip(slope, limits[run])
-        add(theta[run], slope, -rates[run])
+            for index in range(gradient.size):
+                gradient[index] = gradient[index] if only[run, index] else ZERO
+        clip(gradient, limits[run])
+        add(theta[run], gradient, -rates[run])

@@ -31,7 +31,7 @@ class Linear:
     """y = x theta; loss (x theta - y)^2."""
 
     def __init__(self, features: int) -> None:
-        self.size = features
+        self.size = self.gated = features
         self.layers = (Layer("weights", 0, features),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
@@ -44,7 +44,7 @@ class Linear:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """2/n X'(X theta - y)."""
-        return slopes(theta, data, chosen)
+        return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Mean squared error and R2."""

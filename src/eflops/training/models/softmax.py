@@ -32,7 +32,7 @@ class Softmax:
 
     def __init__(self, features: int, classes: int) -> None:
         self.features, self.classes = features, classes
-        self.size = features * classes
+        self.size = self.gated = features * classes
         self.layers = (Layer("weights", 0, self.size),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
@@ -45,7 +45,7 @@ class Softmax:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """(softmax - one-hot)' x / n."""
-        return slopes(theta, data, chosen)
+        return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy, cross-entropy and the area under the ROC curve, its mean over pairs of more than two classes."""

@@ -7,9 +7,9 @@ workflow reads which experiments a claim needs without loading pandas.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from eflops import trust
 from eflops.errors import UserError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def judge(name: str, evidence: "Evidence") -> "Judgement":
     from eflops.analysis.scorecard.verdict import unjudged
 
     try:
-        check = getattr(import_module(module_of(name)), name.replace("-", "_"))
+        check = trust.load("claim", f"{module_of(name)}:{name.replace('-', '_')}")
         judgement: Judgement = check(evidence)
     except UserError as missing:
         return unjudged(str(missing))

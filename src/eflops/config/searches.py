@@ -1,0 +1,41 @@
+"""What a search ranks its trials by, as JSON values: the part of its config entry that `analysis.search` reads."""
+
+from typing import Any
+
+from eflops.config.models import Search
+from eflops.rng import numpy_generator
+
+
+def ranking(search: Search) -> dict[str, Any]:
+    """The rules of a search's ranking.
+
+    Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
+    settings that its trials set; `budget`: by crossed method, the variants that it may choose from (`budget_of`).
+    """
+    rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
+    searched = {
+        name: [*search.settings, *search.ranges, *search.method_ranges.get(name, {}), *search.cross.get(name, {})]
+        for name in search.methods
+    }
+    budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
+    return {**rules, "entry": search.entry, "searched": searched, "budget": budget}
+
+
+def budget_of(search: Search, method: str) -> list[str]:
+    """One variant of each trial of a crossed method, drawn by address, so that every method has the same budget.
+
+    A method whose settings are crossed with five temperatures has five times the trials. Chosen from all of them, its
+    best would be the best of five times as many, and a difference to another method could be that alone.
+    """
+    return [
+        ",".join(
+            [
+                f"trial{trial:02d}",
+                *(
+                    f"{key}={values[int(numpy_generator(trial, f'search/{key}').integers(len(values)))]}"
+                    for key, values in sorted(search.cross[method].items(), reverse=True)
+                ),
+            ]
+        )
+        for trial in range(search.trials)
+    ]
