@@ -137,7 +137,8 @@ def _is_packaged(role: Role, name: str) -> bool:
     """Whether a name is a part of the package that is meant for its role.
 
     A plain name is that of a module in the role's package, which defines the role's part. A maker is a function that
-    such a module defines and that returns a table or a figure, a claim's check one that returns a judgement. Nothing else of the package can be called.
+    such a module defines and that returns a table or a figure, and a claim's check one that returns a judgement.
+    Nothing else of the package can be called.
     """
     if role == "engine":
         return name in ENGINES
