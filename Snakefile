@@ -29,6 +29,7 @@ rule all:
         WHOLE_CELLS,
         WHOLE_PRODUCTS,
         "<results>/scorecard.md",
+        "<results>/summary.json",
         "<results>/summary.md",
         "<results>/study.json",
         "<results>/explorer.html",

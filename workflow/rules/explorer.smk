@@ -6,6 +6,7 @@ rule explorer:
     input:
         WHOLE_PRODUCTS,
         "<results>/scorecard.json",
+        "<results>/summary.json",
         "<results>/summary.md",
         "<results>/study.json",
         spec=local("<wanted>/explorer.json"),

@@ -39,6 +39,7 @@ rule summary:
         [project(path) for path in SUMMARISED_TRIALS],
         spec=local("<wanted>/summary.json"),
     output:
+        json="<results>/summary.json",
         markdown="<results>/summary.md",
         report="<results>/summary.rst",
         spec="<results>/specs/summary.json",

@@ -10,5 +10,5 @@ from eflops.script import run_job
 with run_job(snakemake) as spec:
     from eflops.analysis.summary.write import write
 
-    sources = frozenset(spec["sources"])
-    write(Path(snakemake.params.results), sources, spec["trials"], Path(snakemake.output.markdown))
+    *files, _ = snakemake.output
+    write(Path(snakemake.params.results), frozenset(spec["sources"]), spec["trials"], map(Path, files))
