@@ -153,12 +153,12 @@ def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
     """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
     if not isinstance(message, Payload):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Payload.")
-    size = method.task.size
-    vectors, numbers = ("values", "gates"), ("tail", "multiplier")
+    task = method.task
     expected: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
-        **dict.fromkeys(vectors, (torch.float32, (runs, size))),
-        "support": (torch.bool, (runs, size)),
-        **dict.fromkeys(numbers, (torch.float32, (runs,))),
+        "values": (torch.float32, (runs, task.size)),
+        "gates": (torch.float32, (runs, task.gated)),
+        "support": (torch.bool, (runs, task.size)),
+        **dict.fromkeys(("tail", "multiplier"), (torch.float32, (runs,))),
     }
     for name, (kind, shape) in expected.items():
         part = getattr(message, name)
