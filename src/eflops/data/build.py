@@ -3,15 +3,13 @@
 A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
 """
 
-import importlib
 import json
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from eflops import trust
 from eflops.data.federation import Federation, save
-from eflops.errors import UserError
 from eflops.results.labels import ratio_value
 
 if TYPE_CHECKING:
@@ -41,18 +39,7 @@ def make(settings: str, *manifests: str) -> None:
 
 def builder(kind: str) -> Builder:
     """The function that builds data of this kind: `eflops.data.<kind>.build` or one at "module:function"."""
-    module_name, _, function_name = kind.partition(":")
-    if not function_name:
-        module_name, function_name = f"eflops.data.{kind}", "build"
-        if not kind.isidentifier() or find_spec(module_name) is None:
-            raise UserError(f"there is no data set {kind!r}: make src/eflops/data/{kind}.py or write module:function")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise UserError(f"the data set {kind!r} needs the missing module {error.name!r}") from None
-    if not hasattr(module, function_name):
-        raise UserError(f"the data set {kind!r} is missing: {module_name} has no function {function_name!r}")
-    return cast(Builder, getattr(module, function_name))
+    return cast(Builder, trust.load("data set", kind))
 
 
 def problems(config: "Config") -> list[str]:

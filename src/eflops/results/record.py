@@ -11,15 +11,21 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
+
+
+def _below(path: str) -> str:
+    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise ValueError(f"{path!r} leads out of its folder")
+    return path
 
 
 class Part(BaseModel):
@@ -28,14 +34,18 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+# Names of folders below the results: a record from elsewhere must not lead out of them.
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+
+
 class Identity(Part):
     """Which run this is."""
 
-    experiment: str
-    dataset: str
+    experiment: Folder
+    dataset: Folder
     ratio: float | None
-    method: str
-    variant: str
+    method: Folder
+    variant: Folder
     draw: int
     seed: int
 
@@ -75,7 +85,7 @@ class Origin(Part):
 
     settings: dict[str, Any]
     job: dict[str, Any] = Field(description="the rest of the cell's slice of the config")
-    data: str = Field(description="the data's folder, below the results folder")
+    data: Annotated[str, AfterValidator(_below)] = Field(description="the data's folder, below that of all data")
     data_sha256: str
     code: dict[str, str] = Field(description="content hash of every module the run could reach")
     code_hash: str

@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from eflops import code
+from eflops import code, trust
 from eflops.config.settings import TrainingSettings, kept_weights
 from eflops.data.federation import Federation, load
 from eflops.data.job import Job, is_current, planned
@@ -33,7 +32,7 @@ from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
-    engine = import_module(code.engine_module(job.slice["engine"]))
+    engine = trust.load("engine", job.slice["engine"])
     hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
@@ -101,12 +100,8 @@ def make_task(
 
 def make_method(slice_: dict[str, Any], task: Task) -> Method:
     """The method that the config names, by module or by import path."""
-    module, _, name = slice_["method"].partition(":")
-    try:
-        found = getattr(import_module(module if name else f"eflops.training.methods.{module}"), name or "Method")
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"methods.{slice_['name']}.method: {slice_['method']} cannot be imported ({error}).") from None
-    return found(task, **slice_["options"])
+    method: Method = trust.load("method", slice_["method"])(task, **slice_["options"])
+    return method
 
 
 def train_block(

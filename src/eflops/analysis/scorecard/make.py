@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from eflops import trust
 from eflops.analysis.paper import METHOD, read_paper
-from eflops.analysis.products import load_object
 from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import MARKS, Line, both_written, counted, printed, written
@@ -84,7 +84,7 @@ class Scorecard:
 
 def build(evidence: Evidence) -> Scorecard:
     """Judge every number and every claim of the paper."""
-    lines = tuple(line for section in SECTIONS for line in load_object(section.lines)(evidence))
+    lines = tuple(line for section in SECTIONS for line in trust.load("section", section.lines)(evidence))
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
     labels = {method: evidence.label(method) for method in methods}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}

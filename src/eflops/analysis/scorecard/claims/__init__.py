@@ -6,10 +6,10 @@ few words (`claimed.claim`). It raises `Missing`, with the reason, where what it
 
 import ast
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from eflops import trust
 from eflops.errors import UserError
 
 if TYPE_CHECKING:  # pandas stays unloaded while the workflow only asks what a claim reads
@@ -53,8 +53,8 @@ def experiments_of(name: str) -> list[str]:
 
 
 def _load(name: str) -> "Claim":
-    found: Claim = getattr(import_module(module_of(name)), _function(name))
-    return found
+    claim: Claim = trust.load("claim", f"{module_of(name)}:{_function(name)}")
+    return claim
 
 
 def _function(name: str) -> str:
