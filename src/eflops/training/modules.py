@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from itertools import groupby
 from typing import Any
 
@@ -26,6 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
+from eflops import trust
 from eflops.errors import UserError
 from eflops.rng import address_key
 from eflops.training.models.base import Layer, Operations, Rows
@@ -154,17 +156,16 @@ class ModuleModel:
         A layer without a matrix of weights, such as a norm, starts as the module has it.
         """
         numbers = uniform([seed], "first weights", (), 1, self.size)[0, 0] * 2 - 1
-        first: dict[str, Tensor] | None = None
-        parts = []
-        for owner, group in _by_owner(self.names):
-            incoming = [math.prod(self.shapes[each][1:]) for each in group if len(self.shapes[each]) > 1]
-            if not incoming:
-                first = first or self._first(seed)
-                parts += [first[each].reshape(-1) for each in group]
-                continue
-            start, stop = self.starts[group[0]], self.starts[group[-1]] + math.prod(self.shapes[group[-1]])
-            parts.append(numbers[start:stop] / math.sqrt(incoming[0]))
-        return torch.cat(parts)
+        theta = self.module_initial(seed)
+        incoming: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            if len(shape) > 1:
+                incoming.setdefault(name.rpartition(".")[0], math.prod(shape[1:]))
+        for name, shape in self.shapes.items():
+            owner, start, stop = name.rpartition(".")[0], self.starts[name], self.starts[name] + math.prod(shape)
+            if owner in incoming:
+                theta[start:stop] = numbers[start:stop] / math.sqrt(incoming[owner])
+        return theta
 
     def module_initial(self, seed: int) -> Tensor:
         """The first weights [size] that the module gives itself, with random numbers from the run's address."""
@@ -288,6 +289,14 @@ class ModuleModel:
     def _failed(self, what: str, error: Exception) -> UserError:
         reason = " ".join(str(error).split())[:300]
         return UserError(f"model {self.name}: {what} fails ({type(error).__name__}: {reason}).")
+
+
+def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Sequence[str] | None) -> ModuleModel:
+    """The model that the user's function "module:build" makes, with `loss` and `metrics` of the same file."""
+    build: Build = trust.load("model", name)
+    beside: Any = import_module(name.partition(":")[0])
+    loss, metrics = getattr(beside, "loss", None), getattr(beside, "metrics", None)
+    return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics)
 
 
 def built_in(model: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:

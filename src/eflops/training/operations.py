@@ -9,7 +9,6 @@
   have, such as attention, the number of operations is unknown.
 """
 
-import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,10 +36,9 @@ UNITWISE = (
 FUNCTIONS = {
     *(torch.relu, functional.relu, functional.leaky_relu, functional.elu, functional.gelu, functional.silu),
     *(torch.tanh, functional.tanh, torch.sigmoid, functional.sigmoid, functional.softplus, torch.flatten),
-    *(functional.dropout, functional.dropout2d, functional.max_pool2d, functional.avg_pool2d),
-    *(functional.adaptive_avg_pool2d, torch.max_pool2d),
+    *(functional.dropout, functional.dropout2d, functional.max_pool2d, functional.adaptive_avg_pool2d),
+    *("relu", "tanh", "sigmoid", "flatten"),
 }
-METHODS = {"relu", "tanh", "sigmoid", "flatten"}
 
 
 @dataclass(frozen=True)
@@ -115,10 +113,15 @@ def _chain(module: nn.Module, layers: Mapping[str, tuple[int, int, int]]) -> tup
                     return None
                 start, count, times = layers[node.target]
                 stages.append(Stage(node.target, start, units, before, count // units // before, times))
-            elif not isinstance(part, UNITWISE):
+                if len(stages) > 1 and _pads(part):
+                    return None  # a unit that is constant inside is not constant beside zeros
+            elif not isinstance(part, UNITWISE) or _pads(part):
                 return None
-        elif node.op == "call_function" and node.target not in FUNCTIONS and node.target is not operator.getitem:
-            return None
-        elif node.op not in ("call_function", "output") and not (node.op == "call_method" and node.target in METHODS):
+        elif node.op != "output" and node.target not in FUNCTIONS:
             return None
     return tuple(stages) if len(stages) == len(layers) else None
+
+
+def _pads(part: nn.Module) -> bool:
+    padding: Any = getattr(part, "padding", 0)
+    return padding == "same" or (not isinstance(padding, str) and bool(np.any(padding)))

@@ -91,7 +91,8 @@ def make_task(
     slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
-    model = build_model(slice_["model"], federation.test, federation.meta)
+    as_module = slice_.get("engine") == "reference"
+    model = build_model(slice_["model"], federation.test, federation.meta, slice_.get("gated"), as_module)
     task = Task(model, kept_weights(slice_, model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
@@ -149,7 +150,7 @@ def train_block(
 
 def _is_portable(slice_: dict[str, Any]) -> bool:
     """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
-    return ":" not in slice_["method"] and slice_["engine"] != "reference"
+    return ":" not in slice_["method"] + slice_["model"] and slice_["engine"] != "reference"
 
 
 def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:
