@@ -15,8 +15,7 @@ from eflops.config.models import Config
 from eflops.config.plan import Plan, all_plans, job_slice, plan_of, variants_of
 from eflops.config.products import product_job
 from eflops.config.products import products as planned_products
-from eflops.data.build import build
-from eflops.data.expression import write_genes
+from eflops.data.build import build, write_features
 from eflops.data.federation import save
 from eflops.data.job import Job
 from eflops.files import write_text
@@ -105,7 +104,7 @@ def _make_input(config: Config, path: str, results: Path) -> None:
         return _judge(config, results)
     if Path(path).name == "genes.csv":
         settings = config.datasets[Path(path).parent.name].model_dump(mode="json")
-        return write_genes(settings, results / path)
+        return write_features(settings, results / path)
     if not path.startswith("gathered/"):
         return None  # a manifest, made with its data
     experiment, kind, _ = Path(path).name.split(".")

@@ -90,8 +90,11 @@ def check(config: Annotated[list[Path] | None, typer.Argument(help="config files
     from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
-    if wrong := problems(checked):
-        raise UserError("\n".join(wrong))
+    faults, notes = problems(checked)
+    for note in notes:
+        print(note)
+    if faults:
+        raise UserError("\n".join(faults))
     print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
     for line in overridden_choices(checked):
         print(line)

@@ -139,10 +139,10 @@ def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
     names = [{"verdict": "agrees", "against": "Fed-IHT"}, {"verdict": "differs", "against": "FedIter-HT"}]
     judged(
         made,
-        claim("cannot tell", short="A"),
-        claim("cannot tell", turns, short="B"),
-        claim("cannot tell", *names, short="C"),
-        claim("cannot tell", {"of": 3}, short="D"),
+        claim("inconclusive", short="A"),
+        claim("inconclusive", turns, short="B"),
+        claim("inconclusive", *names, short="C"),
+        claim("inconclusive", {"of": 3}, short="D"),
     )
     figure = "its lead is +0.2 (+0.1 to +0.3), over 6 draws."
     assert points(made, "Cannot be told") == [

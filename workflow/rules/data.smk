@@ -58,7 +58,7 @@ for BATCH in data_batches(STUDY):
 
 
 rule genes:
-    """Name the genes of expression data."""
+    """Name the features of data that are read from a file, such as genes."""
     input:
         gene_files,
         plan=lambda wildcards: GENE_PLANS[wildcards.dataset],
@@ -76,8 +76,8 @@ rule genes:
         runtime=5,
     params:
         settings=lambda wildcards: data_slice(wildcards.dataset),
-        code=code_of("genes", "eflops.data.expression"),
+        code=code_of("genes", "eflops.data.build", "eflops.data.expression", "eflops.data.table"),
     message:
-        "Name the genes of {wildcards.dataset}"
+        "Name the features of {wildcards.dataset}"
     script:
         "../scripts/genes.py"

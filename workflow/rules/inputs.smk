@@ -8,7 +8,7 @@ def raw_files(dataset):
 
 
 def gene_files(wildcards):
-    """The files that name the genes of expression data."""
+    """The files that name the features of data that are read from a file."""
     entry = STUDY.datasets[wildcards.dataset]
     return [given(path) for path in (*entry.files, *entry.gene_names)]
 

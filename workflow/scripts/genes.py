@@ -1,4 +1,4 @@
-"""Name the genes of expression data."""
+"""Name the features of data that are read from a file."""
 
 import json
 import sys
@@ -9,6 +9,6 @@ sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 from eflops.script import logged
 
 with logged(snakemake.log[0]):
-    from eflops.data.expression import write_genes
+    from eflops.data.build import write_features
 
-    write_genes(json.loads(snakemake.params.settings), Path(snakemake.output[0]))
+    write_features(json.loads(snakemake.params.settings), Path(snakemake.output[0]))

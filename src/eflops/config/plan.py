@@ -14,7 +14,6 @@ from eflops.config.models import (
     FORMER,
     Config,
     Experiment,
-    Expression,
     Interval,
     OwnData,
     Range,
@@ -117,13 +116,13 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
     entry = entry_of(config, name)
     chosen = config.methods[method]
     dataset = config.datasets[entry.dataset]
-    per_class = dataset.genes_per_class if isinstance(dataset, Expression) else None
+    per_class = {name: count for name in ("genes_per_class", "keep") if (count := getattr(dataset, name, None))}
     return {
         "experiment": name,
         "dataset": entry.dataset,
         "model": dataset.model,
         "density": dataset.density,
-        **({"genes_per_class": per_class} if per_class else {}),
+        **per_class,
         "client_fraction": dataset.client_fraction,
         "ratio": ratio,
         "name": method,

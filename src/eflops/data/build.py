@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from eflops import trust
 from eflops.data.federation import Federation, save
+from eflops.files import write_text
 from eflops.results.labels import ratio_value
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from eflops.config.models import Config
 
 Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
@@ -42,14 +45,31 @@ def builder(kind: str) -> Builder:
     return cast(Builder, trust.load("data set", kind))
 
 
-def problems(config: "Config") -> list[str]:
-    """What does not fit in the files that entries name, in the splits that experiments use, a sentence each."""
-    from eflops.data import expression
+def problems(config: "Config") -> tuple[list[str], list[str]]:
+    """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
+    from eflops.config.models import entry_of
+    from eflops.data import expression, table
 
-    found = []
+    readers = {"expression": expression.problems, "table": table.problems}
+    faults, notes = [], []
     for name, entry in config.datasets.items():
-        if entry.kind == "expression":
-            used = [experiment.draws for experiment in config.experiments.values() if experiment.dataset == name]
-            sentences = expression.problems(entry.model_dump(), sorted({draw for draws in used for draw in draws}))
-            found += [f"datasets.{name}: {sentence}" for sentence in sentences]
-    return found
+        if entry.kind in readers:
+            entries = (*config.experiments, *config.searches)
+            used = [entry_of(config, each) for each in entries]
+            draws = sorted({draw for each in used if each.dataset == name for draw in each.draws})
+            report = readers[entry.kind](entry.model_dump(), draws)
+            faults += [f"datasets.{name}: {sentence}" for sentence in report.faults]
+            notes += [f"datasets.{name}: {sentence}" for sentence in report.notes]
+    return faults, notes
+
+
+def named_features(settings: Mapping[str, Any]) -> "pd.DataFrame":
+    """The features of data that are read from a file, in their order: gene, symbol, name, description and label."""
+    from eflops.data import expression, table
+
+    return expression.features(settings) if settings["kind"] == "expression" else table.features(settings)
+
+
+def write_features(settings: Mapping[str, Any], path: Path) -> None:
+    """Write the names of the features as CSV."""
+    write_text(path, named_features(settings).to_csv(index=False))

@@ -30,7 +30,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 from eflops import trust
 from eflops.errors import UserError
 from eflops.rng import address_key
-from eflops.training.models.base import Layer, Operations, Rows
+from eflops.training.models.base import Layer, Model, Operations, Rows
 from eflops.training.models.classes import class_metrics
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import uniform
@@ -115,6 +115,7 @@ class ModuleModel:
         gated: names of modules or parameters that may be gated and cut; None for all.
         loss: the mean loss of an output and labels; None for cross-entropy, or the squared error of a number.
         metrics: further numbers of an output on the test rows, by name.
+        initial: the first weights [size] of a seed under `initial: uniform`; None for those of `initial`.
     """
 
     def __init__(
@@ -126,9 +127,10 @@ class ModuleModel:
         gated: Sequence[str] | None = None,
         loss: Loss | None = None,
         metrics: Metrics | None = None,
+        initial: Callable[[int], Tensor] | None = None,
     ) -> None:
         self.name, self.shape, self.classes = name, tuple(shape), classes
-        self._build, self._loss, self._metrics = build, loss, metrics
+        self._build, self._loss, self._metrics, self._initial = build, loss, metrics, initial
         self.module = self._built(0)
         parameters = dict(self.module.named_parameters())
         _check_parameters(name, parameters)
@@ -155,6 +157,8 @@ class ModuleModel:
 
         A layer without a matrix of weights, such as a norm, starts as the module has it.
         """
+        if self._initial is not None:
+            return self._initial(seed)
         numbers = uniform([seed], "first weights", (), 1, self.size)[0, 0] * 2 - 1
         theta = self.module_initial(seed)
         incoming: dict[str, int] = {}
@@ -299,14 +303,20 @@ def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Se
     return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics)
 
 
-def built_in(model: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:
-    """A built-in model as a torch module, whose flat parameters have the order of the compiled model."""
-    classes = None if model == "linear" else meta["classes"]
-    return ModuleModel(model, _cnn if model == "cnn" else _dense, shape, classes)
+def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:
+    """A built-in model as a torch module: the flat parameters of the compiled model, and its first weights.
 
+    What the compiled model does not gate is the bias of its only layer.
+    """
+    compiled: Model = trust.load("model", name)(shape, meta)
+    intercept = compiled.gated < compiled.size
 
-def _dense(shape: tuple[int, ...], classes: int | None) -> nn.Module:
-    return nn.Sequential(OrderedDict(weights=nn.Linear(shape[0], classes or 1, bias=False)))
+    def dense(shape: tuple[int, ...], classes: int | None) -> nn.Module:
+        return nn.Sequential(OrderedDict(weights=nn.Linear(shape[0], classes or 1, bias=intercept)))
+
+    network = len(compiled.layers) > 1
+    gated = ["weights.weight"] if intercept else None
+    return ModuleModel(name, _cnn if network else dense, shape, meta.get("classes"), gated, initial=compiled.initial)
 
 
 def _cnn(shape: tuple[int, ...], classes: int | None) -> nn.Module:

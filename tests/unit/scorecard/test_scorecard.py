@@ -114,7 +114,7 @@ def test_one_seed_per_draw_leaves_only_spreads_and_t_untold(paper: Paper, paper_
     paper_like.runs["support_recovery"], paper_like.curves["support_recovery"] = synthetic(paper, seeds=1)
     found = paper_like.verdicts()
     assert found["table1/0.64/eflops"] == Verdict.AGREES
-    assert found["table1-spread/eflops"] == Verdict.CANNOT
+    assert found["table1-spread/eflops"] == Verdict.INCONCLUSIVE
     assert found["golub-test/t"] == Verdict.UNJUDGED
 
 
@@ -153,7 +153,7 @@ def test_a_few_diverged_runs_are_counted_and_decide_nothing_alone(paper_like) ->
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=1.36, draw=3)
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=1.36, draw=4)
     judgement = paper_like.card().line("table1/1.36/fediht").judgement
-    assert judgement.verdict == Verdict.CANNOT
+    assert judgement.verdict == Verdict.INCONCLUSIVE
     assert "turn the verdict" in judgement.reason
 
 
@@ -186,7 +186,7 @@ def test_shares_that_the_split_decides_cannot_be_told(paper_like) -> None:
     kept = paper_like.supports["golub_splits"]
     odd = kept["record"].str.contains(r"/eflops/draw\d*[13579]-")
     kept.loc[odd, "support"] = ""
-    assert paper_like.verdicts()["table2/eflops/interleukin 8"] == Verdict.CANNOT
+    assert paper_like.verdicts()["table2/eflops/interleukin 8"] == Verdict.INCONCLUSIVE
 
 
 def test_a_spread_of_another_size_differs(paper_like) -> None:
@@ -206,7 +206,7 @@ def test_t_differs_where_the_other_method_is_better_and_cannot_be_told_where_spl
     runs = paper_like.runs["golub_splits"]
     runs.loc[runs["method"] == "eflops", "accuracy"] += 0.02 * (runs["draw"] % 5 - 2)
     judgement = paper_like.card().line("golub-test/t").judgement
-    assert judgement.verdict == Verdict.CANNOT
+    assert judgement.verdict == Verdict.INCONCLUSIVE
     assert "t(29) = 3.79, p 0.00071 against Fed-IHT" in judgement.reason
 
 

@@ -62,8 +62,8 @@ def test_table_1_has_its_columns_in_order_with_the_references_last(table: Callab
         "FedIter-HT",
         "FedAvg",
         "Centralized E-FLoPS",
-        "Best subset (ceiling)",
-        "Lasso cut to m",
+        "Best subset (reference)",
+        "Lasso cut to m (reference)",
     ]
 
 
@@ -75,7 +75,7 @@ def test_only_the_best_federated_methods_are_bold(table: Callable[[str], Table])
         is_bold = federated.str.startswith("**")
         assert is_bold.tolist() == (means == means.max()).tolist()
         assert (
-            not row[["Centralized E-FLoPS", "Best subset (ceiling)", "FedIter-HT"]]
+            not row[["Centralized E-FLoPS", "Best subset (reference)", "FedIter-HT"]]
             .str.contains("**", regex=False)
             .any()
         )

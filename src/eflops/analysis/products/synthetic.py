@@ -25,7 +25,6 @@ from eflops.analysis.text import bold, exact, signed, spread
 from eflops.files import PROJECT
 
 RECOVERY, R2 = "support_recovery", "r2"
-CEILING = "best_subset"
 BY = ["ratio", "method"]
 # Where Figure 1a is drawn, or at the nearest N/d.
 RATIO = 0.64
@@ -44,8 +43,7 @@ def support_recovery(source: Source) -> Table:
     fits = references.rename(columns={"reference": "method"}).assign(status="finished")
     cells = pd.concat([own_cells, summarise(fits, RECOVERY, BY)], ignore_index=True)
     methods = source.order(runs["method"])
-    labels = source.labels_with(references)
-    labels |= {name: f"{label} (ceiling)" for name, label in labels.items() if name == CEILING}
+    labels = source.labels_with(references.assign(label=references["label"] + " (reference)"))
     rows = []
     for ratio, group in cells.groupby("ratio"):
         own = group.set_index("method")
@@ -55,8 +53,8 @@ def support_recovery(source: Source) -> Table:
         rows.append({"N/d": exact(ratio)} | texts)
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
-        "finished is bold. The last columns are one fit each to the pooled, shifted training rows of the same draws: "
-        "best subset selection is the ceiling of what these rows allow."
+        "finished is bold. References are one fit each to the pooled, shifted training rows of the same draws. They "
+        "are no upper bounds: clients' shifts differ, and pooling mixes them."
     )
     return Table(cells, pd.DataFrame(rows), note, runs, RECOVERY)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
-from eflops.analysis.scorecard.line import counted
+from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
@@ -28,11 +28,11 @@ ALL_LINES = "scorecard"
 DENSITY, LISTS = "claim/target-density", "table2-list"
 # The values of the constraint are named such as "synthetic, N/d 0.64 (times the target)".
 NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
-ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
+ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
 REACHED = {
     Verdict.AGREES: "The target density is reached",
     Verdict.DIFFERS: "The target density is not reached everywhere",
-    Verdict.CANNOT: "Whether the target density is reached everywhere cannot be told",
+    Verdict.INCONCLUSIVE: "Whether the target density is reached everywhere cannot be told",
 }
 
 
@@ -41,7 +41,7 @@ def counts(card: Card, _: Source) -> Iterator[Point]:
     told = []
     for section in map(section_of, ("table1", "table2", "claim")):
         own = card["sections"][section.name]
-        told.append(f"of {section.what.format(sum(own.values()))} {counted(own)}")
+        told.append(f"of {section.what.format(sum(own.values()))} {count_verdicts(own)}")
     yield f"O{'; '.join(told)[1:]}.", ALL_LINES
 
 
@@ -71,7 +71,7 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
 
 def cannot_be_told(card: Card, _: Source) -> Iterator[Point]:
     """The claims that the runs cannot decide."""
-    for line in _claims(card, Verdict.CANNOT):
+    for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
             told = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]

@@ -56,7 +56,7 @@ def golub_genes(evidence: Evidence) -> Judgement:
             gene,
             pd.Series(shares.get(gene, none) - second, index=[f"split {split}" for split in range(splits)]),
             above=0.0,
-            told=f"{gene} leads {name} by {{}} of the runs",
+            statement=f"{gene} leads {name} by {{}} of the runs",
         )
         for gene in GENES
     ]

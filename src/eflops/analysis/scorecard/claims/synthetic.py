@@ -25,7 +25,7 @@ def syn_r2(evidence: Evidence) -> Judgement:
         rows = at_ratios(runs, list(evidence.paper.recovery)).groupby("ratio")
         comparisons = [
             claimed.better(
-                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", told=f"at N/d {ratio:.2f} R2 differs by {{}}"
+                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", statement=f"at N/d {ratio:.2f} R2 differs by {{}}"
             )
             for ratio, row in rows
         ]
@@ -52,13 +52,13 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     means = training.groupby(["draw", "round", "method"])["r2"].mean().unstack("method").dropna()
     above = (means[METHOD] > means[DENSE]).groupby("draw").mean()
     comparisons = [
-        claimed.better(trained, "r2", DENSE, MARGIN, "after training", told="after training R2 differs by {}"),
-        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", told="after finetuning R2 differs by {}"),
+        claimed.better(trained, "r2", DENSE, MARGIN, "after training", statement="after training R2 differs by {}"),
+        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", statement="after finetuning R2 differs by {}"),
         Comparison(
             "share of training rounds above",
             above.set_axis([f"draw {draw}" for draw in above.index]),
             above=0.5,
-            told="its R2 is the higher one in {} of the training rounds",
+            statement="its R2 is the higher one in {} of the training rounds",
             share=True,
         ),
     ]
@@ -86,7 +86,7 @@ def syn_support(evidence: Evidence) -> Judgement:
                 other,
                 MARGIN,
                 f"{name} at {ratio:.2f}",
-                told=f"its lead over {name} at N/d {ratio:.2f} is {{}}",
+                statement=f"its lead over {name} at N/d {ratio:.2f} is {{}}",
             )
             for ratio, row in runs[runs["ratio"].isin(claims)].groupby("ratio")
             for other in others
@@ -97,8 +97,8 @@ def syn_support(evidence: Evidence) -> Judgement:
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
             for ratio, row in runs[~runs["ratio"].isin(claims)].groupby("ratio")
         ]
-        told = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
-        return claimed.with_words(judged, told if elsewhere else "")
+        reason = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
+        return claimed.with_words(judged, reason if elsewhere else "")
 
     return claimed.under_both_names(evidence, against)
 
@@ -126,7 +126,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
             f"{name} {rate:g}",
             means[best] - each,
             below=STABLE,
-            told=f"at {name} {rate:g} R2 is {{}} below its best",
+            statement=f"at {name} {rate:g} R2 is {{}} below its best",
         )
         for rate, each in means.items()
         if rate != best
