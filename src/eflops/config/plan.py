@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eflops.code import code_hash, training_roots
+from eflops.code import code_hash, engine_of, training_roots
 from eflops.config.models import (
     FORMER,
     Config,
@@ -20,6 +20,7 @@ from eflops.config.models import (
     Search,
     Synthetic,
     entry_of,
+    model_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, as_typed, settings_class
 from eflops.files import read_json, sha256_bytes, write_text
@@ -87,8 +88,9 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     like = config.datasets[entry.dataset].settings_like
     methods = [*filter(None, [column.settings_like]), method]
     choices = {} if searched else config.choices
+    first = {"initial": "module"} if ":" in model_of(config, name)[0] else {}
     return [
-        ("", DEFAULTS.get(column.method, {})),
+        ("", {**DEFAULTS.get(column.method, {}), **first}),
         *(
             (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
             for source in filter(None, [like or entry.dataset, other])
@@ -116,11 +118,13 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
     entry = entry_of(config, name)
     chosen = config.methods[method]
     dataset = config.datasets[entry.dataset]
+    model, gated = model_of(config, name)
     per_class = {name: count for name in ("genes_per_class", "keep") if (count := getattr(dataset, name, None))}
     return {
         "experiment": name,
         "dataset": entry.dataset,
-        "model": dataset.model,
+        "model": model,
+        **({"gated": gated} if gated else {}),
         "density": dataset.density,
         **per_class,
         "client_fraction": dataset.client_fraction,
@@ -129,7 +133,7 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
         "method": chosen.method,
         "options": dict(chosen.options),
         "pooled": chosen.pooled,
-        "engine": config.engine,
+        "engine": engine_of(config.engine, model, chosen.method),
         "evaluate_every": entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
         "variants": {label: as_typed(settings) for label, settings in variants_of(config, name, method).items()},
     }
@@ -278,9 +282,10 @@ def write_if_changed(file: Path, text: str) -> None:
 def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
     """Every training job of a config, with what its plan file holds."""
     for plan in all_plans(config):
-        model = config.datasets[plan.dataset].model
+        model, _ = model_of(config, plan.name)
         for method in plan.methods:
-            code = code_hash(*training_roots(config.methods[method].method, model, config.engine))
+            algorithm = config.methods[method].method
+            code = code_hash(*training_roots(algorithm, model, engine_of(config.engine, model, algorithm)))
             for ratio in plan.ratios:
                 job = job_slice(config, plan.name, ratio, method)
                 for part, seeds in plan.parts(config.seeds_per_job):

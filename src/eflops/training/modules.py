@@ -198,7 +198,7 @@ class ModuleModel:
         """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
         result = torch.empty_like(theta)
         rows = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.numpy()
-        Steps(self, data.x, data.y, (range(len(theta)), 0, 0)).gradient(theta.numpy(), rows, result.numpy())
+        data.arrays.gradient(theta.numpy(), rows, result.numpy())
         return result
 
     @torch.no_grad()
