@@ -22,7 +22,7 @@ import numpy as np
 
 from eflops.config.load import read
 from eflops.config.models import Config
-from eflops.config.plan import variants_of
+from eflops.config.plan import cell_spec
 from eflops.config.settings import TrainingSettings
 from eflops.data.build import build
 from eflops.training.engines import batched
@@ -36,12 +36,13 @@ from eflops.training.rounds import Server, sampled_clients
 from eflops.training.train import make_method, make_task
 
 METHODS = ("fedavg", "fediht", "fediterht", "flops", "eflops")
+RATIO = "nd0.64"  # of the experiment whose settings are taken
 STEPS, MANY, FEW = 5, 30, 3
 BATCHES = {"whole": None, "16 rows": 16}
 COLUMNS = ("method", "batch", "seeds", "ms_per_seed_round")
 
 
-class Bench:
+class EvaluationData:
     """The synthetic problem, and how each piece of work on it is done for a number of rounds."""
 
     def __init__(self, config: Config, ratio: float, rounds: int) -> None:
@@ -51,15 +52,13 @@ class Bench:
 
     def settings(self, name: str, batch: int | None) -> TrainingSettings:
         """What config.yaml sets for a method on this data, with the benchmark's number of steps."""
-        (settings,) = variants_of(self.config, "curves", name).values()
+        (settings,) = cell_spec(self.config, "curves", RATIO, name).variants.values()
         changes = {"rounds": self.rounds, "local_steps": STEPS, "batch_size": batch, "finetune_rounds": 0}
         return type(settings).model_validate({**settings.model_dump(), **changes})
 
     def train(self, name: str, batch: int | None, seeds: Sequence[int]) -> float:
         """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""
-        method = self.config.methods[name].method
-        job = {"model": self.dataset.model, "density": self.dataset.density, "method": method, "options": {},
-               "name": name, "client_fraction": self.dataset.client_fraction}  # fmt: skip
+        job = cell_spec(self.config, "curves", RATIO, name)
         task, bench = make_task(job, [self.settings(name, batch)] * len(seeds), self.federation)
         transport = batched.transport(None, task, self.federation)
         for rows in transport.clients:
@@ -69,10 +68,10 @@ class Bench:
             make_method(job, task),
             cpu_seconds(),
         )
-        _, tally = server.run(method, seeds)
-        spent = cpu_seconds() - start - tally.evaluation_seconds
-        if tally.diverged:
-            sys.exit(f"{name} diverged in {len(tally.diverged)} of {len(seeds)} runs, so its time means nothing.")
+        _, log = server.run(method, seeds)
+        spent = cpu_seconds() - start - log.evaluation_seconds
+        if log.diverged:
+            sys.exit(f"{name} diverged in {len(log.diverged)} of {len(seeds)} runs, so its time means nothing.")
         return spent
 
     def asked(self, seeds: Sequence[int], round_: int) -> Iterator[tuple[int, list[int]]]:
@@ -136,7 +135,7 @@ def _products(rows: Any, theta: np.ndarray, batches: Batches) -> None:
         gradient(rows, theta, rows_of_step(orders, size, step), slopes)
 
 
-def measured(bench: Bench, repeats: int) -> dict[tuple[str, str, int], float]:
+def measured(bench: EvaluationData, repeats: int) -> dict[tuple[str, str, int], float]:
     """CPU ms per seed-round of each piece of work, by method, batch and number of seeds."""
     work: dict[tuple[str, str, int], Callable[[], float]] = {}
     many, few = list(range(MANY)), list(range(FEW))
@@ -197,8 +196,8 @@ def main() -> None:
     if not arguments.show:
         batched.prepare()
         config = read("config.yaml")
-        measured(Bench(config, arguments.ratio, 2), 1)
-        ms = measured(Bench(config, arguments.ratio, arguments.rounds), arguments.repeats)
+        measured(EvaluationData(config, arguments.ratio, 2), 1)
+        ms = measured(EvaluationData(config, arguments.ratio, arguments.rounds), arguments.repeats)
         with arguments.csv.open("w", newline="") as file:
             rows = [COLUMNS, *((*key, round(value, 4)) for key, value in ms.items())]
             csv.writer(file, lineterminator="\n").writerows(rows)

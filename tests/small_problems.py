@@ -1,23 +1,25 @@
 """Small problems that several tests train on, and a way to train them."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from eflops.config.cell import CellSpec
 from eflops.config.load import read
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.federation import Block, Federation
+from eflops.data.job import Job
 from eflops.files import PROJECT
 from eflops.results.labels import Run
 from eflops.results.record import Result
 from eflops.training.engines import batched, reference
 from eflops.training.methods.base import Task
 from eflops.training.rounds import Connect, Server
-from eflops.training.tally import Tally
 from eflops.training.train import make_method, make_result, make_task
+from eflops.training.training_log import TrainingLog
 
 SYNTHETIC = {
     "kind": "synthetic", "features": 100, "density": 0.1, "correlation": 0.2, "snr": 20.0, "test_rows": 50,
@@ -52,15 +54,15 @@ def train_runs(
     seeds: Sequence[int],
     changes: Sequence[dict[str, Any]] = (),
     **settings: Any,
-) -> tuple[Tensor, Tally]:
-    """The final parameters and the tally of runs trained side by side."""
+) -> tuple[Tensor, TrainingLog]:
+    """The final parameters and the log of runs trained side by side."""
     return _train(federation, model, name, seeds, changes, settings)[1:]
 
 
 def train_results(federation: Federation, model: str, name: str, seeds: Sequence[int], **settings: Any) -> list[Result]:
     """The results of runs trained side by side, as their records would hold them."""
-    task, theta, tally = _train(federation, model, name, seeds, (), settings)
-    return [make_result(task, theta[row], tally, row) for row in range(len(seeds))]
+    task, theta, log = _train(federation, model, name, seeds, (), settings)
+    return [make_result(task, theta[row], log, row) for row in range(len(seeds))]
 
 
 def _train(
@@ -70,34 +72,41 @@ def _train(
     seeds: Sequence[int],
     changes: Sequence[dict[str, Any]],
     settings: dict[str, Any],
-) -> tuple[Task, Tensor, Tally]:
+) -> tuple[Task, Tensor, TrainingLog]:
     batched.prepare()
     job, variants = small_job(model, name, changes or [{}] * len(seeds), settings)
-    task, bench = make_task(job, variants, federation)
-    server = Server(task, bench, batched.transport(None, task, federation), 3, lambda *_: None)
+    task, evaluation = make_task(job, variants, federation)
+    server = Server(task, evaluation, batched.transport(None, task, federation), 3, lambda *_: None)
     return task, *server.run(make_method(job, task), seeds)
 
 
-def train_reference(federation: Federation, model: str, name: str, seed: int, **settings: Any) -> tuple[Tensor, Tally]:
+def train_reference(
+    federation: Federation, model: str, name: str, seed: int, **settings: Any
+) -> tuple[Tensor, TrainingLog]:
     """The same of one run trained in plain torch."""
     job, variants = small_job(model, name, [{}], settings)
-    task, bench = make_task(job, variants, federation)
+    task, evaluation = make_task(job, variants, federation)
     results = []
 
     def work(connect: Connect, largest_block: int) -> None:
         clients: Any = connect(task, federation, Run("base", 0, seed))
-        results.append(reference.Server(task, bench, clients, 3, lambda *_: None).run(None, [seed]))
+        results.append(reference.Server(task, evaluation, clients, 3, lambda *_: None).run(None, [seed]))
 
-    reference.run(SimpleNamespace(slice=job), work)
+    reference.run(Job(job, Path(), Path(), ()), work)
     return results[0]
 
 
 def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
-) -> tuple[dict[str, Any], list[TrainingSettings]]:
-    """A cell's slice of the config, and the settings of its runs."""
+) -> tuple[CellSpec, list[TrainingSettings]]:
+    """A cell, and the settings of its runs."""
     method = "eflops" if name == "flops" else name
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
     density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
-    job = {"model": model, "density": density, "client_fraction": 0.6, "method": method, "options": {}, "name": name}
-    return job, [settings_class(method).model_validate({**chosen, **change}) for change in changes]
+    job = {
+        "experiment": "small", "dataset": "small", "ratio": "all", "model": model, "density": density, "name": name,
+        "client_fraction": 0.6, "method": method, "options": {}, "pooled": False, "engine": "batched",
+        "evaluate_every": 3, "variants": {},
+    }  # fmt: skip
+    variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes]
+    return CellSpec.model_validate(job), variants

@@ -1,6 +1,5 @@
 """What `flwr run` can be told, what a node brings, what is kept of a run: each by itself, without processes."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -30,7 +29,7 @@ from eflops.flower.rows import Place, own_rows
 from eflops.flower.server import look
 from eflops.flower.work import RECORD, WORK, Agreement, Work
 from eflops.training.methods.base import Payload, Upload
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -196,13 +195,11 @@ def asked_node(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def softmax(code: str) -> Work:
     settings = plan({"settings": "rounds=1"}, ROOT)
-    slice_ = {**settings.job, "settings": settings.job["variants"]["base"]}
-    slice_.pop("variants")
-    return Work(slice_, code, 6, agreement=AGREED)
+    return Work(settings.spec, code, 6, agreement=AGREED)
 
 
 def own_code() -> str:
-    return client._own_code(json.dumps(softmax("").slice, sort_keys=True))
+    return client._own_code("eflops", "softmax")
 
 
 def test_the_server_learns_how_many_rows_a_node_has_and_nothing_else(tmp_path: Path, asked_node: Any) -> None:
@@ -240,7 +237,7 @@ class Counting:
         self.faults: list[str] = []
         self.channel = {"down": 0}
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
         self.asked.append(round_)
         self.channel["down"] += 10
         self.faults += [f"fault in {round_}"] if round_ == 1 else []
@@ -250,7 +247,9 @@ class Counting:
 
 def rounds(journal: Journal, count: int) -> list[float]:
     download = Payload(torch.zeros(1, SIZE))
-    uploads = [journal.exchange(PHASE, download, Asked([7], torch.ones(1, 1)), round_) for round_ in range(count)]
+    uploads = [
+        journal.exchange(PHASE, download, ClientSelection([7], torch.ones(1, 1)), round_) for round_ in range(count)
+    ]
     return [upload.payload.values[0, 0].item() + upload.weights.item() for (upload,) in uploads]
 
 

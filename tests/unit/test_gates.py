@@ -165,7 +165,7 @@ def test_samples_have_the_mean_the_activity_and_the_slope_that_the_formulas_say(
     generator = torch.Generator().manual_seed(7)
     phi = torch.linspace(-4, 4, 9, dtype=torch.float64)
     uniform = torch.rand(200_000, 9, generator=generator, dtype=torch.float64)
-    z, slope = gates.sample_with_slope(phi, gates.logistic_noise(uniform))
+    z, slope = gates.sample_with_gradient(phi, gates.logistic_noise(uniform))
     step = 1e-4
     mean_slope = (gates.mean_gate(phi + step) - gates.mean_gate(phi - step)) / (2 * step)
     # The spread of each mean is at most .5 / sqrt(200 000) = .0011.
@@ -189,7 +189,7 @@ def test_kl_is_the_mean_log_ratio_of_samples():
 def test_a_samples_slope_is_its_derivative_and_zero_where_clipped():
     phi = torch.linspace(-4, 4, 401, dtype=torch.float64)
     noise = torch.full_like(phi, 0.3)
-    z, slope = gates.sample_with_slope(phi, noise)
+    z, slope = gates.sample_with_gradient(phi, noise)
     step = 1e-6
     difference = (gates.sample(phi + step, noise) - gates.sample(phi - step, noise)) / (2 * step)
     assert worst(slope, difference) < 1e-8
@@ -268,7 +268,7 @@ def everything(phi: torch.Tensor, uniform: torch.Tensor) -> list[torch.Tensor]:
     return [
         noise,
         gates.sample(phi, noise),
-        *gates.sample_with_slope(phi, noise),
+        *gates.sample_with_gradient(phi, noise),
         gates.active_probability(phi),
         gates.expected_active(phi),
         gates.deterministic(phi, "median"),

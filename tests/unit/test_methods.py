@@ -8,9 +8,11 @@ import torch
 
 from eflops.config.settings import GatedSettings, TrainingSettings
 from eflops.data.federation import Federation
-from eflops.training.methods.base import Payload, Task, Upload, average
+from eflops.errors import UserError
+from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
+from eflops.training.methods.fedavg import Method as FedAvg
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer
 from eflops.training.models.linear import Linear
@@ -219,3 +221,70 @@ def test_traffic_is_the_size_of_the_messages_really_sent(name: str, synthetic: F
     }[name]
     assert (tally.traffic["training"]["down"], tally.traffic["training"]["up"]) == (asked * down, asked * up)
     assert tally.traffic["finetuning"]["up"] == asked * 3 * wire.encoded_size(100, 10, implicit=True)
+
+
+class Misshapen(FedAvg):
+    """Federated averaging with one mistake: in what a client answers, or in what it is evaluated at."""
+
+    answer: Any = None
+    evaluated: Any = None
+
+    def update(self, received: Payload, work: Work) -> Payload:
+        sent = super().update(received, work)
+        return sent if self.answer is None else self.answer(sent.values)
+
+    def effective(self, state: State) -> torch.Tensor:
+        theta = super().effective(state)
+        return theta if self.evaluated is None else self.evaluated(theta)
+
+
+@pytest.mark.parametrize(
+    ("mistake", "message"),
+    [
+        (
+            {"answer": lambda theta: Payload(theta[:, :90])},
+            "part 'values' of client 0's answer is a tensor",
+        ),
+        (
+            {"answer": lambda theta: Payload(theta.double())},
+            "is a tensor of float64 of shape (2, 100); it must be a te",
+        ),
+        (
+            {"answer": lambda theta: Payload(theta[:1])},
+            "of shape (1, 100); it must be a tensor of float32 of shape (2,",
+        ),
+        ({"answer": lambda _: None}, "client 0's answer is None; it must be a "),
+        ({"answer": lambda theta: Payload(theta, theta > 0, theta, theta)}, "part 'tail' of client 0's answer is a te"),
+        (
+            {"evaluated": lambda theta: theta[:, :90]},
+            "what `effective` returns is a tensor of float32 of",
+        ),
+        ({"evaluated": lambda _: None}, "what `effective` returns is None; it must be a tensor of float32 of shape (2"),
+    ],
+)
+def test_a_message_of_another_shape_or_type_is_refused(
+    mistake: dict[str, Any], message: str, synthetic: Federation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, function in mistake.items():
+        monkeypatch.setattr(Misshapen, name, staticmethod(function))
+    with pytest.raises(UserError) as error:
+        train_runs(synthetic.pooled(), "linear", f"{__name__}:Misshapen", [0, 1])
+    assert message in str(error.value)
+    assert str(error.value).startswith(f"method {__name__}:Misshapen: ")
+
+
+def test_a_gradient_at_weights_of_another_shape_is_refused(synthetic: Federation) -> None:
+    model = Linear(100)
+    block = synthetic.clients[0]
+    rows = model.rows(block.x, block.y)
+    for theta in (torch.zeros(2, 90), torch.zeros(2, 100, dtype=torch.float64), torch.zeros(100)):
+        with pytest.raises(UserError, match=r"must be a tensor of float32 of shape \(runs, 100\)"):
+            model.gradient(theta, rows, None)
+    with pytest.raises(UserError, match="rows of a step"):
+        model.gradient(torch.zeros(2, 100), rows, torch.full((2, 3), len(block.y)))
+
+
+def test_an_astronomically_large_error_counts_as_diverged(synthetic: Federation) -> None:
+    _, log = train_runs(synthetic, "linear", "fedavg", [0], rate=1e6, rounds=1, finetune_rounds=0)
+    assert log.curve[0]["r2"].isfinite().all()
+    assert log.diverged == {0: 1}

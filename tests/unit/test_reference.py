@@ -14,13 +14,13 @@ from eflops.training.engines import reference, single
 from eflops.training.methods import dense, eflops
 from eflops.training.methods.cut import top
 from eflops.training.models.cnn import build
-from eflops.training.tally import Tally
+from eflops.training.training_log import TrainingLog
 from small_problems import METHODS, train_reference, train_runs
 
 EVERY = pytest.mark.parametrize("name", METHODS)
 
 
-def assert_same(runs: tuple[Tensor, Tally], plain: tuple[Tensor, Tally], features: int = 10**9) -> None:
+def assert_same(runs: tuple[Tensor, TrainingLog], plain: tuple[Tensor, TrainingLog], features: int = 10**9) -> None:
     """The same support, metrics within 1e-4, the same bytes.
 
     features: of a softmax model of two classes. A feature that was cut comes back with opposite slopes for the two, so

@@ -18,7 +18,7 @@ from eflops.flower.work import RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
 from eflops.training.numerics import wire
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 LATE, GONE = "did not answer in time", "is gone"
 # Beyond this a count of rows cannot be meant, and its share of the average would drown the other clients'.
@@ -129,7 +129,7 @@ class GridTransport:
         self._work = work.record()
         self._away: set[int] = set()
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
         """The answers of the clients that the run asks; the weights of those that answered sum to one."""
         (seed,) = asked.seeds
         message = messages.encode(download, self.size)

@@ -15,7 +15,7 @@ from eflops.files import read_json, write_json
 from eflops.flower.grid import GridTransport
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
-from eflops.training.rounds import Asked, Phase
+from eflops.training.rounds import ClientSelection, Phase
 
 
 class Journal:
@@ -30,7 +30,7 @@ class Journal:
         self.faults, self.channel = transport.faults, transport.channel
         self.recalled = 0
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
         if path.exists():

@@ -71,7 +71,7 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     if view.agreement is None and not list(runs_due(job, hashes)):
         log(INFO, "nothing to do, the record is there: %s", path)
         return path
-    task, bench = make_task(job.spec, [job.spec.variants[asked.run.variant]], view.known)
+    task, evaluation = make_task(job.spec, [job.spec.variants[asked.run.variant]], view.known)
     work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
     nodes = meet(grid, view.clients, work, asked.told.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
@@ -90,7 +90,7 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
         canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, asked.run.path]).encode()
     )[:16]
     journal = Journal(transport, Path(asked.told.results) / "state" / name, task.size)
-    train_block(job, task, replace(bench, counts=np.array(counts)), [asked.run], hashes, journal, _report)
+    train_block(job, task, replace(evaluation, counts=np.array(counts)), [asked.run], hashes, journal, _report)
     if journal.recalled:
         log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
     journal.forget()

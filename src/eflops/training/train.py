@@ -28,7 +28,7 @@ from eflops.training.methods.base import Method, Task
 from eflops.training.methods.settings import RunSettings, batch_key
 from eflops.training.models import build_model
 from eflops.training.rounds import Connect, Server, Transport
-from eflops.training.tally import Bench, Progress, Tally
+from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
@@ -74,9 +74,9 @@ def train_runs(
         federation = load(job.data_folder(draw))
         used = federation.pooled() if job.spec.pooled else federation
         for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
-            task, bench = make_task(job.spec, [settings[run.variant] for run in block], used)
+            task, evaluation = make_task(job.spec, [settings[run.variant] for run in block], used)
             told = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
-            train_block(job, task, bench, block, hashes, connect(task, used, block[0]), told, serve)
+            train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), told, serve)
 
 
 def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
@@ -88,13 +88,15 @@ def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterat
         yield from (group[start : start + size] for start in range(0, len(group), size))
 
 
-def make_task(cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation) -> tuple[Task, Bench]:
+def make_task(
+    cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation
+) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     model = build_model(cell.model, federation.test, federation.meta)
     task = Task(model, cell.kept_weights(model.size, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
-    bench = Bench(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
-    return task, bench
+    evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
+    return task, evaluation
 
 
 def make_method(cell: record.Cell, task: Task) -> Method:
@@ -110,7 +112,7 @@ def make_method(cell: record.Cell, task: Task) -> Method:
 def train_block(
     job: Job,
     task: Task,
-    bench: Bench,
+    evaluation: EvaluationData,
     runs: Sequence[Run],
     hashes: dict[str, str],
     transport: Transport,
@@ -119,13 +121,13 @@ def train_block(
 ) -> None:
     """Train runs side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
-    server = serve(task, bench, transport, job.spec.evaluate_every, progress)
-    theta, tally = server.run(make_method(job.spec, task), [run.seed for run in runs])
-    tally.faults.extend(transport.faults)
+    server = serve(task, evaluation, transport, job.spec.evaluate_every, progress)
+    theta, log = server.run(make_method(job.spec, task), [run.seed for run in runs])
+    log.faults.extend(transport.faults)
     spent = {
         "wall_seconds": round(time.perf_counter() - wall, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
-        "evaluation_seconds": round(tally.evaluation_seconds, 3),
+        "evaluation_seconds": round(log.evaluation_seconds, 3),
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
         "channel": dict(transport.channel),
@@ -133,7 +135,7 @@ def train_block(
     }
     for row, run in enumerate(runs):
         identity, origin = job.spec.identity(run), job.origin(run, hashes)
-        result = make_result(task, theta[row], tally, row)
+        result = make_result(task, theta[row], log, row)
         entry = record.Record(
             run=identity,
             origin=origin,
@@ -155,20 +157,20 @@ def _is_portable(cell: record.Cell) -> bool:
     return ":" not in cell.method and cell.engine != "reference"
 
 
-def make_result(task: Task, theta: Tensor, tally: Tally, row: int) -> record.Result:
+def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:
     """The result part of one run of a block; a run that diverged has no weights."""
-    diverged = tally.diverged.get(row)
+    diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
     kept = weights != 0
-    shown = [round_ for _, round_ in tally.marks if diverged is None or round_ < diverged]
-    curve = {name: [record.finite_or_none(point[name][row].item()) for point in tally.curve] for name in tally.curve[0]}
+    shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
+    curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
     return record.Result(
         status="finished" if diverged is None else "diverged",
         diverged_round=diverged,
-        metrics={} if diverged else final_metrics(curve, tally.watched),
+        metrics={} if diverged else final_metrics(curve, log.watched),
         curve=record.Curve(
-            phase=[phase for phase, _ in tally.marks][: len(shown)],
+            phase=[phase for phase, _ in log.marks][: len(shown)],
             round=shown,
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
@@ -176,11 +178,11 @@ def make_result(task: Task, theta: Tensor, tally: Tally, row: int) -> record.Res
         weights=_readable(weights[kept]) if len(task.model.layers) == 1 else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
-        traffic=tally.traffic,
+        traffic=log.traffic,
         macs=sparse.operations,
         dense_macs=dense.operations,
         dead_units=sparse.dead_units,
-        faults=tally.faults,
+        faults=log.faults,
     )
 
 

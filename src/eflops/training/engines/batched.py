@@ -9,7 +9,7 @@ import torch
 from eflops.data.federation import Federation
 from eflops.training.methods.base import Payload, Task, Upload, answer
 from eflops.training.models.base import Rows
-from eflops.training.rounds import Asked, Connect, Phase
+from eflops.training.rounds import ClientSelection, Connect, Phase
 
 
 class InProcess:
@@ -21,14 +21,14 @@ class InProcess:
     def __init__(self, clients: Sequence[Rows]) -> None:
         self.clients = clients
 
-    def exchange(self, phase: Phase, download: Payload, asked: Asked, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, selected: ClientSelection, round_: int) -> list[Upload]:
         """The answers of all clients that any run asks; what is sent to them is copied once for all."""
-        weights = asked.weights.numpy().T
+        weights = selected.weights.numpy().T
         clients, runs = weights.nonzero()
         counts = np.bincount(clients)
         named = counts.nonzero()[0]
         sizes = counts[named].tolist()
-        rows, seeds = torch.from_numpy(runs), np.array(asked.seeds, np.uint64)
+        rows, seeds = torch.from_numpy(runs), np.array(selected.seeds, np.uint64)
         shares = torch.from_numpy(weights[clients, runs]).split_with_sizes(sizes)
         uploads, method, steps, size = [], phase.method, phase.steps, phase.batch_size
         asking = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.dealt(rows, sizes), strict=True)

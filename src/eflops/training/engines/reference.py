@@ -1,4 +1,4 @@
-"""The algorithm in plain torch: one run, one client after the other, every slope by autograd.
+"""The algorithm in plain torch: one run, one client after the other, every gradient by autograd.
 
 Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
 method of one's own can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
@@ -78,7 +78,7 @@ def eflops(run: Problem) -> Iterator[Round]:
     theta = run.first_weights / z if run.settings.rescale_start else run.first_weights
     state = Message(theta, z, torch.zeros(()))
     for round_ in range(run.settings.rounds):
-        answers = [(w, gated_client(run, state, client, round_)) for client, w in run.asked_in(round_)]
+        answers = [(w, gated_client(run, state, client, round_)) for client, w in run.selected_in(round_)]
         weights = sum(w * answer.theta * answer.z for w, answer in answers)
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
@@ -103,7 +103,7 @@ def gated_client(run: Problem, received: Message, client: int, round_: int) -> M
         loss = torch.zeros(())
         for _ in range(settings.samples):
             weights = theta * gate(phi + next(noise))
-            shorten_slope(weights, settings.clip, settings.samples)
+            clip_gradient(weights, settings.clip, settings.samples)
             loss = loss + run.loss(weights, x, y) / settings.samples
         constraint = active(phi).sum() - run.target
         objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
@@ -149,7 +149,7 @@ def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) 
     for round_ in range(settings.rounds):
         keep = kept(run, round_) if server_cuts else None
         answers = []
-        for client, w in run.asked_in(round_):
+        for client, w in run.selected_in(round_):
             batches = run.batches(client, round_, settings.local_steps)
             theta = descent(run, state, batches, settings.rate, keep if step_cuts else None)
             answers.append((w, plain_message(run, theta, keep if settings.sparse_upload or step_cuts else None)))
@@ -163,7 +163,7 @@ def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
     settings, state = run.settings, plain_message(run, weights, run.target)
     for round_ in range(settings.rounds, settings.rounds + settings.finetune_rounds):
         answers = []
-        for client, w in run.asked_in(round_):
+        for client, w in run.selected_in(round_):
             batches = run.batches(client, round_, settings.finetune_steps)
             answers.append(w * descent(run, state, batches, settings.finetune_rate, None, state.support))
         state, down = state._replace(theta=torch.stack(answers).sum(0)), state
@@ -181,8 +181,8 @@ def descent(
     """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` stay."""
     theta = received.theta.clone().requires_grad_()
     optimizer = torch.optim.SGD([theta], rate)
-    theta.register_hook(lambda slope: slope * moving)
-    shorten_slope(theta, run.settings.clip)
+    theta.register_hook(lambda gradient: gradient * moving)
+    clip_gradient(theta, run.settings.clip)
     for x, y in batches:
         optimizer.zero_grad()
         run.loss(theta, x, y).backward()
@@ -199,10 +199,10 @@ def plain_message(run: Problem, theta: Tensor, keep: int | None) -> Message:
     return Message(theta * support, support=support)
 
 
-def shorten_slope(weights: Tensor, limit: float | None, samples: int = 1) -> None:
-    """Have the slope by these weights, one of `samples`, shortened to a norm of `limit` before it goes further back."""
+def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> None:
+    """Have autograd shorten the gradient by these weights, one of `samples`, to a norm of at most `limit`."""
     if limit is not None:
-        weights.register_hook(lambda slope: slope * (limit / samples / slope.norm()).clamp(max=1))
+        weights.register_hook(lambda gradient: gradient * (limit / samples / gradient.norm()).clamp(max=1))
 
 
 def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:

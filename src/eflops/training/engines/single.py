@@ -19,7 +19,7 @@ from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
-from eflops.training.tally import Bench, Progress, Tally, judged
+from eflops.training.training_log import EvaluationData, Progress, TrainingLog, pruned
 
 PHASES = "training", "finetuning"
 
@@ -47,11 +47,11 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One run: the model as a torch module, rows (x, y) of each client, how many are asked, m, settings and seed."""
+    """One run: the model as a torch module, rows (x, y) of each client, how many are selected, m, settings and seed."""
 
     module: nn.Module
     clients: Sequence[tuple[Tensor, Tensor]]
-    asked: int
+    selected: int
     target: int
     settings: Any
     seed: int
@@ -87,9 +87,9 @@ class Problem:
         parts = zip(self.by_layer(numbers), self.layers, strict=True)
         return torch.cat([part / math.sqrt(next(layer.parameters())[0].numel()) for part, layer in parts])
 
-    def asked_in(self, round_: int) -> list[tuple[int, float]]:
+    def selected_in(self, round_: int) -> list[tuple[int, float]]:
         """The clients of a round with their weights in averages: by rows, or even."""
-        chosen = sampled_clients((self.seed,), round_, len(self.clients), self.asked)[0].tolist()
+        chosen = sampled_clients((self.seed,), round_, len(self.clients), self.selected)[0].tolist()
         rows = [len(self.clients[client][0]) if self.settings.weighting == "samples" else 1 for client in chosen]
         return [(client, count / sum(rows)) for client, count in zip(chosen, rows, strict=True)]
 
@@ -127,37 +127,39 @@ class Clients:
 class Server:
     """Trains one run and keeps of it what every engine keeps."""
 
-    def __init__(self, task: Task, bench: Bench, clients: Clients, evaluate_every: int, progress: Progress) -> None:
-        self.task, self.bench, self.clients = task, bench, clients
+    def __init__(
+        self, task: Task, evaluation: EvaluationData, clients: Clients, evaluate_every: int, progress: Progress
+    ) -> None:
+        self.task, self.evaluation, self.clients = task, evaluation, clients
         self.evaluate_every, self.progress = evaluate_every, progress
-        self.asked = max(1, math.floor(bench.client_fraction * len(bench.counts) + 1e-9))
+        self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
     @torch.enable_grad()
-    def run(self, method: Any, seeds: Sequence[int]) -> tuple[Tensor, Tally]:
-        """The final sparse parameters [1, size] of a run, and its tally."""
+    def run(self, method: Any, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
+        """The final sparse parameters [1, size] of a run, and its log."""
         (seed,) = seeds
-        problem, tally = self.problem(seed), Tally()
+        problem, log = self.problem(seed), TrainingLog()
         theta = torch.zeros(1, problem.size)
         for phase in PHASES:
-            tally.begin(phase)
+            log.begin(phase)
         for point in self.clients.train(problem):
-            tally.count(point.phase, self.asked, problem.size, *messages(point))
+            log.count(point.phase, self.selected, problem.size, *messages(point))
             if not all(part.isfinite().all() for part in point.state if part is not None):
-                tally.diverged[0] = point.number + 1
+                log.diverged[0] = point.number + 1
                 theta.zero_()
             else:
                 theta[0] = point.weights
-            if tally.diverged or self.is_shown(point):
+            if log.diverged or self.is_shown(point):
                 watched = {name: value.detach()[None] for name, value in point.watched.items()}
-                tally.evaluate(self.task, self.bench, point.phase, point.number, theta, watched, self.progress)
-            if tally.diverged:
+                log.evaluate(self.task, self.evaluation, point.phase, point.number, theta, watched, self.progress)
+            if log.diverged:
                 break
-        return judged(self.task, theta)[0], tally
+        return pruned(self.task, theta)[0], log
 
     def problem(self, seed: int) -> Problem:
         """The run with this seed."""
         (settings,) = self.task.settings.runs
-        return Problem(self.clients.module, self.clients.rows, self.asked, self.task.target, settings, seed)
+        return Problem(self.clients.module, self.clients.rows, self.selected, self.task.target, settings, seed)
 
     def is_shown(self, point: Round) -> bool:
         """Whether the curve has a point after this round: some of each phase, and its last."""

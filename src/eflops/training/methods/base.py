@@ -132,7 +132,45 @@ def answer(
 ) -> Payload:
     """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    return method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    sent = method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    check_message(method, sent, len(seeds), f"client {client}'s answer")
+    return sent
+
+
+def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
+    """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
+    if not isinstance(message, Payload):
+        raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Payload.")
+    size = method.task.size
+    vectors, numbers = ("values", "gates"), ("tail", "multiplier")
+    expected: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
+        **dict.fromkeys(vectors, (torch.float32, (runs, size))),
+        "support": (torch.bool, (runs, size)),
+        **dict.fromkeys(numbers, (torch.float32, (runs,))),
+    }
+    for name, (kind, shape) in expected.items():
+        part = getattr(message, name)
+        if part is not None or name == "values":
+            check_tensor(method, part, shape, f"part {name!r} of {what}", kind)
+
+
+def check_tensor(
+    method: Rounds, part: Any, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
+) -> None:
+    """Refuse what is not a tensor of this type and shape, in a sentence that names the method."""
+    if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
+        right = f"a tensor of {str(kind).removeprefix('torch.')} of shape {shape}"
+        raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
+
+
+def _named(method: Any) -> str:
+    return f"method {type(method).__module__}:{type(method).__qualname__}"
+
+
+def _described(part: Any) -> str:
+    if isinstance(part, Tensor):
+        return f"a tensor of {str(part.dtype).removeprefix('torch.')} of shape {tuple(part.shape)}"
+    return "None" if part is None else f"of type {type(part).__name__}"
 
 
 def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:

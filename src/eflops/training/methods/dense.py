@@ -110,20 +110,20 @@ def _descend(
     least: np.ndarray,
 ) -> None:  # fmt: skip
     (steps, orders, size), (rates, limits) = batches, numbers
-    slopes, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
+    gradients, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
     for step in range(steps):
-        gradient(rows, theta, rows_of_step(orders, size, step), slopes)
-        _step(theta, slopes, rates, limits, only)
+        gradient(rows, theta, rows_of_step(orders, size, step), gradients)
+        _step(theta, gradients, rates, limits, only)
         if keep:
             cut(theta, keep, bounds, least, marks)
 
 
 @compiled
-def _step(theta: np.ndarray, slopes: np.ndarray, rates: np.ndarray, limits: np.ndarray, only: np.ndarray) -> None:
+def _step(theta: np.ndarray, gradients: np.ndarray, rates: np.ndarray, limits: np.ndarray, only: np.ndarray) -> None:
     for run in range(len(theta)):
-        slope = slopes[run]
+        gradient = gradients[run]
         if only.size:
-            for index in range(slope.size):
-                slope[index] = slope[index] if only[run, index] else ZERO
-        clip(slope, limits[run])
-        add(theta[run], slope, -rates[run])
+            for index in range(gradient.size):
+                gradient[index] = gradient[index] if only[run, index] else ZERO
+        clip(gradient, limits[run])
+        add(theta[run], gradient, -rates[run])

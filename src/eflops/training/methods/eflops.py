@@ -128,7 +128,7 @@ class Method:
         """The runs' numbers as `gated` has them, with T in this round.
 
         Every client can make phi_init by itself, so that it is never sent. Where it is one number for all gates, the
-        entropy's slope is a polynomial.
+        entropy's gradient is a polynomial.
         """
 
         def of_run(run: GatedSettings) -> list[float]:

@@ -1,8 +1,9 @@
 """A client's local steps under gates, in one compiled call for all runs that ask it.
 
-Each step draws gates z, takes the loss's slope at theta~ z, and moves by the slopes of loss, entropy and constraint:
-descent on (theta~, phi), ascent on the multiplier lam. All slopes of a step are taken at the same theta~ and phi.
-Messages carry mean gates, so phi is recovered from them at the start and averaged over the noise at the end.
+Each step draws gates z, takes the loss's gradient at theta~ z, and moves by the gradients of loss, entropy and
+constraint: descent on (theta~, phi), ascent on the multiplier lam. All gradients of a step are taken at the same
+theta~ and phi. Messages carry mean gates, so phi is recovered from them at the start, and averaged over the
+noise at the end.
 """
 
 from typing import Any, NamedTuple
@@ -15,17 +16,17 @@ from eflops.training.models.base import gradient
 from eflops.training.numerics import gates as hard_concrete
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, total
 from eflops.training.numerics.compiled import compiled
-from eflops.training.numerics.kernels import add, clip_rows, e_to, exponentials, kl_slopes, mean_gates, recover_phi
+from eflops.training.numerics.kernels import add, clip_rows, exp, exponentials, kl_gradients, mean_gates, recover_phi
 from eflops.training.numerics.noise import fill_uniform
 
 # Half a step of the noise's type keeps the logistic quantile finite at u = 0.
 LEAST_NOISE = np.float32(2.0**-24)
 
-# A gate's shape, and the numbers of the mean gate, of the KL's slope and of phi's recovery by either rule. They are
+# A gate's shape, and the numbers of the mean gate, of the KL's gradient and of phi's recovery by either rule. They are
 # part of the compiled code: handing them over takes longer than a step of one run.
 SPAN, START, BETA, E_LOW = map(
     np.float32,
-    (hard_concrete.ZETA - hard_concrete.GAMMA, hard_concrete.GAMMA, hard_concrete.BETA, e_to(hard_concrete.LOW)),
+    (hard_concrete.ZETA - hard_concrete.GAMMA, hard_concrete.GAMMA, hard_concrete.BETA, exp(hard_concrete.LOW)),
 )
 MEAN, KL = hard_concrete.mean_numbers(torch.float32), hard_concrete.kl_numbers(torch.float32)
 EXACT, PAPER = (hard_concrete.recovery_numbers(rule, torch.float32) for rule in ("exact", "paper"))
@@ -58,22 +59,22 @@ def gated_update(
 ) -> None:  # fmt: skip
     """All local steps of a round on theta and the mean gates, both [runs, size], and lam [runs], in place.
 
-    numbers [runs, COLUMNS]. prior [runs, size]: each gate's own phi_init, where the entropy's slope is not a
+    numbers [runs, COLUMNS]. prior [runs, size]: each gate's own phi_init, where the entropy's gradient is not a
     polynomial, else empty. exact: the rule by which phi is recovered. noise: the address of its numbers and the runs'
     seeds.
     """
     (steps, orders, size), (address, seeds) = batches, noise
     phi, weights = np.empty_like(theta), np.empty_like(theta)
-    drawn, slopes = np.empty((samples, *theta.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
+    drawn, gradients = np.empty((samples, *theta.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
     recover_phi(gates, EXACT if exact else PAPER, limits.phi, phi)
     local = Local(theta, phi, lam)
     for step in range(steps):
         chosen = rows_of_step(orders, size, step)
         for sample in range(samples):
             open_gates(local, address, seeds, step * samples + sample, drawn[sample], weights)
-            gradient(rows, weights, chosen, slopes[sample])
-            clip_rows(slopes[sample], numbers[:, CLIP])
-        gated_step(local, slopes, drawn, numbers, prior, limits)
+            gradient(rows, weights, chosen, gradients[sample])
+            clip_rows(gradients[sample], numbers[:, CLIP])
+        gated_step(local, gradients, drawn, numbers, prior, limits)
     mean_gates(phi, MEAN, gates)
 
 
@@ -104,22 +105,22 @@ def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
 
 @compiled
 def gated_step(
-    local: Local, slopes: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, limits: Limits
+    local: Local, gradients: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, limits: Limits
 ) -> None:
-    """One step, by the mean of the loss's slopes at each draw of the gates, both [samples, runs, size].
+    """One step, by the mean of the loss's gradients at each draw of the gates, both [samples, runs, size].
 
     The multiplier rises by what sum_j P(z_j != 0) has in excess, and starts again at 0 once there is none.
     """
     by = np.empty((4, local.phi.shape[1]), np.float32)
     by_theta, by_phi, active, entropy = by[0], by[1], by[2], by[3]
-    share = ONE / np.float32(len(slopes))
+    share = ONE / np.float32(len(gradients))
     for run in range(len(local.lam)):
         theta, phi, own = local.theta[run], local.phi[run], numbers[run]
         by_theta[:] = by_phi[:] = ZERO
-        for sample in range(len(slopes)):
-            _add_slopes(slopes[sample, run], gates[sample, run], theta, share, by_theta, by_phi)
+        for sample in range(len(gradients)):
+            _add_gradients(gradients[sample, run], gates[sample, run], theta, share, by_theta, by_phi)
         if prior.size:
-            kl_slopes(phi, prior[run], KL, entropy)
+            kl_gradients(phi, prior[run], KL, entropy)
             add(by_phi, entropy, own[TEMPERATURE])
         exponentials(phi, active)
         _descend_gates(phi, by_phi, own[GATE_RATE], local.lam[run], own[ENTROPY:], limits.phi, active)
@@ -129,17 +130,22 @@ def gated_step(
 
 
 @compiled
-def _add_slopes(
-    slope: np.ndarray, gates: np.ndarray, theta: np.ndarray, share: np.float32, by_theta: np.ndarray, by_phi: np.ndarray
+def _add_gradients(
+    gradient: np.ndarray,
+    gates: np.ndarray,
+    theta: np.ndarray,
+    share: np.float32,
+    by_theta: np.ndarray,
+    by_phi: np.ndarray,
 ) -> None:
-    """by_theta += slope z, and by_phi += slope theta dz/dphi, as `gates.sample_with_slope` has it, but had from z."""
+    """by_theta += gradient z, and by_phi += gradient theta dz/dphi, the latter from z."""
     inverse, steepness = ONE / SPAN, SPAN / BETA
-    for index in range(slope.size):
-        z, own = gates[index], slope[index] * share
+    for index in range(gradient.size):
+        z, own = gates[index], gradient[index] * share
         s = (z - START) * inverse
-        z_slope = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
+        z_gradient = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
         by_theta[index] = fma(own, z, by_theta[index])
-        by_phi[index] = fma(own * theta[index], z_slope, by_phi[index])
+        by_phi[index] = fma(own * theta[index], z_gradient, by_phi[index])
 
 
 @compiled
@@ -158,9 +164,9 @@ def _descend_gates(
         v = q + q - ONE
         a = fma(fma(fma(fma(fma(fma(fma(a7, v, a6), v, a5), v, a4), v, a3), v, a2), v, a1), v, a0)
         b = fma(fma(fma(fma(fma(fma(fma(b7, v, b6), v, b5), v, b4), v, b3), v, b2), v, b1), v, b0)
-        slope = fma(multiplier, fma(-active, active, active), by_phi[index])
-        slope = fma(fma(-q, q, q), fma(phi[index], a, b), slope)
-        phi[index] = min(max(fma(-rate, slope, phi[index]), -limit), limit)
+        gradient = fma(multiplier, fma(-active, active, active), by_phi[index])
+        gradient = fma(fma(-q, q, q), fma(phi[index], a, b), gradient)
+        phi[index] = min(max(fma(-rate, gradient, phi[index]), -limit), limit)
         odds[index] = active
 
 

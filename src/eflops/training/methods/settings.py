@@ -26,7 +26,7 @@ class RunSettings:
         self._fewer: dict[int, RunSettings] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """Asked for once: the value is kept as an attribute, because every client of every round asks again."""
+        """The value is kept as an attribute, because every client of every round asks again."""
         values = self.values(name)
         if name not in PER_RUN and any(value != values[0] for value in values):
             raise ValueError(f"runs of one batch must agree on {name}, and these have {values}")

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.errors import UserError
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.noise import uniform
 from eflops.training.numerics.product import in_panels
@@ -120,12 +121,33 @@ def is_kind(rows: Any, kind: type) -> bool:
     return getattr(rows, "instance_class", None) is kind
 
 
-def slopes(theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+def slopes(size: int, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
     """The gradient of a model outside compiled code, as `Model.gradient` has it."""
+    _check_arguments(size, theta, data, chosen)
     result = torch.empty_like(theta)
     places = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
     _gradient(data.arrays, theta.contiguous().numpy(), places, result.numpy())
     return result
+
+
+def _check_arguments(size: int, theta: Tensor, data: Rows, chosen: Tensor | None) -> None:
+    """Refuse weights and rows that compiled code would read beyond their ends."""
+    if theta.dtype != torch.float32 or theta.ndim != 2 or theta.shape[1] != size:
+        actual = f"{str(theta.dtype).removeprefix('torch.')} of shape {tuple(theta.shape)}"
+        raise UserError(
+            f"the weights of a gradient are {actual}; they must be a tensor of float32 of shape (runs, {size})."
+        )
+    if (
+        chosen is not None
+        and chosen.numel()
+        and not (
+            chosen.dtype == torch.int64
+            and chosen.shape[0] == len(theta)
+            and 0 <= chosen.min() <= chosen.max() < len(data)
+        )
+    ):
+        right = f"a tensor of int64 of shape ({len(theta)}, batch) with numbers from 0 to {len(data) - 1}"
+        raise UserError(f"the rows of a step are {chosen.dtype} of shape {tuple(chosen.shape)}; they must be {right}.")
 
 
 @compiled

@@ -39,7 +39,7 @@ class Cnn:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """Gradient of the mean cross-entropy."""
-        return slopes(theta, data, chosen)
+        return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy and cross-entropy."""

@@ -44,7 +44,7 @@ class Linear:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """2/n X'(X theta - y)."""
-        return slopes(theta, data, chosen)
+        return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Mean squared error and R2."""

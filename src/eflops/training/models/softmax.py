@@ -45,7 +45,7 @@ class Softmax:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """(softmax - one-hot)' x / n."""
-        return slopes(theta, data, chosen)
+        return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy, cross-entropy and the area under the ROC curve, its mean over pairs of more than two classes."""

@@ -39,7 +39,7 @@ FOLDERS = "methods", "models", "numerics"
 def compiled(function: Function) -> Function:
     """Machine code, kept for the next process."""
     made: Any = numba.njit(**OPTIONS)(function)
-    made._cache = KeptCode(function)
+    made._cache = CodeCache(function)
     return cast(Function, made)
 
 
@@ -71,7 +71,7 @@ def code_name() -> str:
     return digest.hexdigest()[:16]
 
 
-class KeptCode(FunctionCache):
+class CodeCache(FunctionCache):
     """What numba asks for a function's machine code and hands it to.
 
     One file for each, without numba's index of numbered files, which two processes that write at once can mix up.

@@ -1,12 +1,12 @@
-"""Convolution with max pooling, and the slopes of its weights and inputs, as loops whose order is written out.
+"""Convolution with max pooling, and the gradients of its weights and inputs, as loops whose order is written out.
 
 On the way forward LANES images lie side by side, [height, width, channels, LANES], and a lane is an image. A unit's sum
 at a place is one chain of fused multiply-adds over its weights in their order. The four sums that are pooled together
 are made at once and never stored. A weight of zero adds nothing and is left out, so a sparse network is cheap.
 
-On the way back pooling passes a slope to one place in four, and to none where ReLU is shut. So the slopes of a unit are
-a short list of values and places, and images lie one behind the other, [height, width, channels] each: a row of the
-kernel meets one stretch of 5 * channels numbers there, and a lane is a weight or a pixel.
+On the way back pooling passes a gradient to one position in four, and to none where ReLU is 0. So the gradients of a
+unit are a short list of values and positions, and images lie one behind the other, [height, width, channels] each: a
+row of the kernel meets one stretch of 5 * channels numbers there, and a lane is a weight or a pixel.
 """
 
 from collections.abc import Sequence
@@ -101,7 +101,7 @@ def _largest(builder: Any, sums: list, places: list) -> tuple[Any, Any]:
 
 
 def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
-    """An intrinsic that adds up stretches of images, each times a slope."""
+    """An intrinsic that adds up stretches of images, each times a gradient."""
 
     @emitted
     def add(typing: Any, values: Any, places: Any, count: Any, images: Any, start: Any, pitch: Any, out: Any,
@@ -124,10 +124,10 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
 
             def step(e: Any, sums: list) -> list:
                 value, place = (builder.load(builder.gep(array, [e])) for array in (values, places))
-                slope, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(place, WHOLE)])
+                gradient, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(place, WHOLE)])
                 lines = [builder.gep(patch, [builder.mul(pitch, WHOLE(row))]) for row in range(rows)]
                 after = [
-                    fma(builder, slope, load(builder, line, vector), part)
+                    fma(builder, gradient, load(builder, line, vector), part)
                     for line, part in zip(lines, sums[:rows], strict=True)
                 ]
                 return after + [builder.fadd(part, value) for part in sums[rows:]]
@@ -173,12 +173,12 @@ def spread_patches(typing: Any, values: Any, places: Any, count: Any, kernel: An
         vector = ir.VectorType(REAL, LONG)
 
         def step(e: Any, _: list) -> list:
-            slope = spread(builder, builder.load(builder.gep(values, [e])), vector)
+            gradient = spread(builder, builder.load(builder.gep(values, [e])), vector)
             patch = builder.gep(images, [builder.sext(builder.load(builder.gep(places, [e])), WHOLE)])
             for row in range(KERNEL):
                 line = builder.gep(patch, [builder.mul(pitch, WHOLE(row))])
                 weights = load(builder, builder.gep(kernel, [WHOLE(row * LONG)]), vector)
-                store(builder, fma(builder, slope, weights, load(builder, line, vector)), line)
+                store(builder, fma(builder, gradient, weights, load(builder, line, vector)), line)
             return []
 
         loop(builder, count, [], step)

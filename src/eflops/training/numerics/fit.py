@@ -16,16 +16,16 @@ def gauss_legendre(count: int) -> tuple[list[float], list[float]]:
     for node in np.polynomial.legendre.leggauss(count)[0].tolist():
         x = round(node, 9)
         for _ in range(3):
-            value, slope = _legendre(x, count)
-            x -= value / slope
-        _, slope = _legendre(x, count)
+            value, gradient = _legendre(x, count)
+            x -= value / gradient
+        _, gradient = _legendre(x, count)
         nodes.append(x)
-        weights.append(2.0 / ((1.0 - x * x) * slope * slope))
+        weights.append(2.0 / ((1.0 - x * x) * gradient * gradient))
     return nodes, weights
 
 
 def _legendre(x: float, degree: int) -> tuple[float, float]:
-    """A Legendre polynomial and its slope, by the recurrence in the degree."""
+    """A Legendre polynomial and its gradient, by the recurrence in the degree."""
     before, value = 1.0, x
     for n in range(2, degree + 1):
         before, value = value, ((2 * n - 1) * x * value - (n - 1) * before) / n

@@ -7,7 +7,7 @@ A gate is a logistic variable x = phi + noise, squeezed, stretched and clipped:
 So z = 0 where x <= LOW and z = 1 where x >= HIGH; only in between does z move with phi.
 
 Every function works element by element on tensors of any shape. What training uses is compiled and has the same bits
-everywhere; `sample`, `sample_with_slope` and `kl` are plain torch, for tests and readers. Integrals over [LOW, HIGH]
+everywhere; `sample`, `sample_with_gradient` and `kl` are plain torch, for tests and readers. Integrals over [LOW, HIGH]
 are Gauss-Legendre sums: the logistic density has no pole within pi of the real axis, so a few nodes reach the accuracy
 of the dtype, for any phi, without a case distinction.
 """
@@ -21,9 +21,9 @@ from torch import Tensor
 
 from eflops.training.numerics.fit import gauss_legendre, least_squares
 from eflops.training.numerics.kernels import (
-    e_to,
+    exp,
     flat,
-    kl_slopes,
+    kl_gradients,
     ln,
     logarithms,
     logits,
@@ -43,7 +43,7 @@ HIGH = BETA * ln((1 - GAMMA) / (ZETA - 1))
 # Mean gates of exactly 0 or 1 have no finite phi; recovered phi stays within about +-14 (rule "exact").
 RECOVERY_EPSILON = 1e-6
 
-# Beyond this |phi| a gate is saturated (its slope is below 1e-5); the KL gradient is held there, because in
+# Beyond this |phi| a gate is saturated (its gradient is below 1e-5); the KL gradient is held there, because in
 # float32 the differences it is made of can no longer be told from 0.
 SATURATION = 14.0
 
@@ -62,7 +62,7 @@ def sample(phi: Tensor, noise: Tensor) -> Tensor:
     return _stretch(_squeeze(phi, noise)).clamp_(0.0, 1.0)
 
 
-def sample_with_slope(phi: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+def sample_with_gradient(phi: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
     """z and dz/dphi = (zeta - gamma) s (1 - s) / beta, which is 0 where z is clipped.
 
     Local steps have the same from `gated.open_gates`, in float32 and in one pass.
@@ -108,7 +108,7 @@ def mean_entropy(phi: Tensor) -> Tensor:
 
 
 def mean_gate(phi: Tensor) -> Tensor:
-    """E[z] = int_0^1 P(z > t) dt = int_LOW^HIGH sigmoid(phi - x) z'(x) dx, with z'(x) the gate's slope."""
+    """E[z] = int_0^1 P(z > t) dt = int_LOW^HIGH sigmoid(phi - x) z'(x) dx, with z'(x) the gate's gradient."""
     mean = torch.empty_like(phi)
     mean_gates(_rows(phi), mean_numbers(phi.dtype), _rows(mean))
     return mean
@@ -118,7 +118,7 @@ def mean_gate(phi: Tensor) -> Tensor:
 def mean_numbers(kind: torch.dtype) -> tuple:
     """The weights, shifts and 1 that `kernels.mean_gates` wants: sigmoid(phi - x) = e^-x / (e^-phi + e^-x)."""
     nodes, weights = _gate_quadrature(GATE_NODES[kind])
-    shifts = [e_to(-x) for x in nodes]
+    shifts = [exp(-x) for x in nodes]
     heights = [weight * shift for weight, shift in zip(weights, shifts, strict=True)]
     return _numbers(kind, *heights), _numbers(kind, *shifts), _numbers(kind, 1.0)
 
@@ -176,18 +176,18 @@ def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
     So no large numbers cancel, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes
     Q = e^x r and 1 - Q = e^phi r, a factor e^phi comes out of everything.
     """
-    slopes = torch.empty_like(phi)
-    kl_slopes(flat(phi), flat(phi0.expand_as(phi).contiguous()), kl_numbers(phi.dtype), flat(slopes))
-    return slopes
+    gradients = torch.empty_like(phi)
+    kl_gradients(flat(phi), flat(phi0.expand_as(phi).contiguous()), kl_numbers(phi.dtype), flat(gradients))
+    return gradients
 
 
 @cache
 def kl_numbers(kind: torch.dtype) -> tuple:
-    """The nodes, heights and ends that `kernels.kl_slopes` wants."""
+    """The nodes, heights and ends that `kernels.kl_gradients` wants."""
     nodes, weights = _quadrature(DENSITY_NODES[kind])
-    heights = [2.0 * weight * e_to(2.0 * x) for x, weight in zip(nodes, weights, strict=True)]
-    ends = e_to(LOW), e_to(HIGH), SATURATION, 1.0
-    return _numbers(kind, *map(e_to, nodes)), _numbers(kind, *heights), _numbers(kind, *ends)
+    heights = [2.0 * weight * exp(2.0 * x) for x, weight in zip(nodes, weights, strict=True)]
+    ends = exp(LOW), exp(HIGH), SATURATION, 1.0
+    return _numbers(kind, *map(exp, nodes)), _numbers(kind, *heights), _numbers(kind, *ends)
 
 
 @cache
@@ -195,7 +195,7 @@ def entropy_polynomials(phi0: float) -> np.ndarray:
     """Polynomials a and b, [2, 8] from the highest power, with dKL/dphi = q (1 - q) (phi a(v) + b(v)) to within 1e-5.
 
     q = sigmoid(phi) and v = 2 q - 1. For one prior phi0 the gradient is a function of phi alone: beside the factor it
-    shares with every slope of a gate it is linear in phi far from 0 and bends in between, which these terms follow.
+    shares with every gradient of a gate it is linear in phi far from 0 and bends in between, which these terms follow.
     """
     phi = torch.from_numpy(np.arange(-1000, 1001) * (SATURATION / 1000))
     q = _sigmoid(phi).numpy()
@@ -288,7 +288,7 @@ def _quadrature(count: int) -> tuple[list[float], list[float]]:
 
 @cache
 def _gate_quadrature(count: int) -> tuple[list[float], list[float]]:
-    """The same nodes, with weights that integrate against the gate's slope z'(x)."""
+    """The same nodes, with weights that integrate against the gate's gradient z'(x)."""
     nodes, weights = _quadrature(count)
-    s = [1.0 / (1.0 + e_to(-x / BETA)) for x in nodes]
+    s = [1.0 / (1.0 + exp(-x / BETA)) for x in nodes]
     return nodes, [w * (ZETA - GAMMA) * p * (1.0 - p) / BETA for w, p in zip(weights, s, strict=True)]

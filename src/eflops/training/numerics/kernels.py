@@ -28,7 +28,7 @@ def ln(x: float) -> float:
 
 
 @compiled
-def e_to(x: float) -> float:
+def exp(x: float) -> float:
     """The exponential of one number."""
     return exponential(x)
 
@@ -95,7 +95,7 @@ def sigmoids(values: np.ndarray, numbers: tuple, result: np.ndarray) -> None:
 
 
 @compiled
-def kl_slopes(phi: np.ndarray, phi0: np.ndarray, numbers: tuple, slopes: np.ndarray) -> None:
+def kl_gradients(phi: np.ndarray, phi0: np.ndarray, numbers: tuple, gradients: np.ndarray) -> None:
     """dKL/dphi as `gates.kl_gradient` has it; flat.
 
     numbers: e^x of the integral's nodes; 2 weight e^2x; and e^LOW, e^HIGH, the limit of |phi| and 1.
@@ -106,16 +106,16 @@ def kl_slopes(phi: np.ndarray, phi0: np.ndarray, numbers: tuple, slopes: np.ndar
         ratio = exponential(min(max(phi[index], -limit), limit) - prior)
         odds0 = exponential(prior)
         odds, k = ratio * odds0, ratio - one
-        slope = odds0 - odds0
+        gradient = odds0 - odds0
         for node in range(len(nodes)):
             r = one / (odds + nodes[node])
-            slope = fma(r * r * r, heights[node] * (odds0 / (odds0 + nodes[node])), slope)
-        slope *= k
+            gradient = fma(r * r * r, heights[node] * (odds0 / (odds0 + nodes[node])), gradient)
+        gradient *= k
         r = one / (odds + low)
-        slope = fma(r * r * low, logarithm(fma(k * r, low, one)), slope)
+        gradient = fma(r * r * low, logarithm(fma(k * r, low, one)), gradient)
         r = one / (odds + high)
-        slope = fma(-r * r * high, logarithm(fma(-k * odds0, r, one)), slope)
-        slopes[index] = slope * odds
+        gradient = fma(-r * r * high, logarithm(fma(-k * odds0, r, one)), gradient)
+        gradients[index] = gradient * odds
 
 
 @compiled
@@ -140,21 +140,21 @@ def add_weighted(result: np.ndarray, runs: np.ndarray, weights: np.ndarray, valu
 
 
 @compiled
-def clip(slope: np.ndarray, limit: np.float32) -> None:
-    """Shorten a run's slope [width] to a Euclidean norm of at most `limit`; an infinite limit leaves it as it is."""
+def clip(gradient: np.ndarray, limit: np.float32) -> None:
+    """Shorten a run's gradient [width] to a Euclidean norm of at most `limit`; an infinite limit leaves it as it is."""
     if limit == np.inf:
         return
-    factor = limit / max(np.sqrt(sum_of_squares(slope)), SMALLEST)
+    factor = limit / max(np.sqrt(sum_of_squares(gradient)), SMALLEST)
     if factor < ONE:
-        for index in range(slope.size):
-            slope[index] *= factor
+        for index in range(gradient.size):
+            gradient[index] *= factor
 
 
 @compiled
-def clip_rows(slopes: np.ndarray, limits: np.ndarray) -> None:
-    """`clip` for each run of slopes [runs, width]."""
-    for run in range(len(slopes)):
-        clip(slopes[run], limits[run])
+def clip_rows(gradients: np.ndarray, limits: np.ndarray) -> None:
+    """`clip` for each run of gradients [runs, width]."""
+    for run in range(len(gradients)):
+        clip(gradients[run], limits[run])
 
 
 @compiled

@@ -14,11 +14,15 @@ from eflops.training.methods.cut import top
 from eflops.training.models.base import Rows
 from eflops.training.numerics import wire
 
+# A run has diverged, even while its numbers are finite, once its test error exceeds this many times the variance of the
+# labels (1 - R2), or this cross-entropy. No finished run comes near: both stay below 100.
+LARGEST_ERROR = 1e12
+
 Progress = Callable[[str, int, int, float], None]
 
 
 @dataclass(frozen=True)
-class Bench:
+class EvaluationData:
     """What the server may know of a federation: sizes, the test rows and the truth, never a client's rows."""
 
     counts: np.ndarray
@@ -28,7 +32,7 @@ class Bench:
 
 
 @dataclass
-class Tally:
+class TrainingLog:
     """Of each run: the metrics [runs] at each point of the curve, which round that was, bytes, and divergence."""
 
     curve: list[dict[str, Tensor]] = field(default_factory=list)
@@ -47,7 +51,7 @@ class Tally:
     def evaluate(
         self,
         task: Task,
-        bench: Bench,
+        evaluation: EvaluationData,
         phase: str,
         round_: int,
         theta: Tensor,
@@ -59,11 +63,14 @@ class Tally:
         `support_changed` counts the kept weights that were not kept at the point before.
         """
         start = time.process_time()
-        theta, support = judged(task, theta)
-        metrics = task.model.measure(theta, bench.test)
-        if bench.truth is not None:
-            found = support[:, torch.from_numpy(bench.truth)]
-            metrics["support_recovery"] = found.sum(1).double() / found.shape[1]
+        theta, support = pruned(task, theta)
+        metrics = task.model.measure(theta, evaluation.test)
+        if evaluation.truth is not None:
+            recovered = support[:, torch.from_numpy(evaluation.truth)]
+            metrics["support_recovery"] = recovered.sum(1).double() / recovered.shape[1]
+        error = 1 - metrics["r2"] if "r2" in metrics else metrics["cross_entropy"]
+        for run in (error > LARGEST_ERROR).nonzero()[:, 0].tolist():
+            self.diverged.setdefault(run, round_ + 1)
         metrics["support_changed"] = changed(self.support, support)
         self.support = support
         self.watched |= watched.keys()
@@ -98,7 +105,7 @@ def changed(before: Tensor | None, after: Tensor) -> Tensor:
     return torch.from_numpy(np.count_nonzero((after & ~before).numpy(), axis=1)).double()
 
 
-def judged(task: Task, theta: Tensor) -> tuple[Tensor, Tensor]:
+def pruned(task: Task, theta: Tensor) -> tuple[Tensor, Tensor]:
     """Parameters cut to the target, and the support."""
     support = top(theta, task.target, task.layers, task.settings.layer_floor)
     return theta * support, support
