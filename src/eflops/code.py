@@ -43,19 +43,25 @@ def combined(hashes: dict[str, str]) -> str:
     return sha256_bytes(canonical_json(hashes).encode())[:16]
 
 
-@cache
-def _source(module: str) -> Path | None:
-    """The file of a module, found without importing it; None where there is no Python file."""
+def module_file(module: str) -> Path | None:
+    """The file of a module, found without importing it or a package above it; None where there is no Python file."""
     top, *below = module.split(".")
-    spec = importlib.util.find_spec(top)
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+    if not all(part.isidentifier() for part in (top, *below)):
         return None
-    origin = Path(spec.origin)
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if spec is None:
+        return None
     if not below:
-        return origin
-    stem = origin.parent.joinpath(*below)
-    candidates = (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")
+        return Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
+    stems = [Path(folder).joinpath(*below) for folder in spec.submodule_search_locations or ()]
+    candidates = (path for stem in stems for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"))
     return next((path for path in candidates if path.exists()), None)
+
+
+_source = cache(module_file)
 
 
 @cache

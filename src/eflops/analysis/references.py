@@ -65,7 +65,8 @@ def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[
     label, choose, measure = CHOICES[task, name]
     rows = federation.pooled().clients[0]
     classes = federation.meta.get("classes")  # a regression need not say that it has none
-    m = kept_weights(settings["density"], settings.get("genes_per_class"), rows.x.shape[1] * (classes or 1), classes)
+    per_class = settings.get("genes_per_class") or settings.get("keep")
+    m = kept_weights(settings["density"], per_class, rows.x.shape[1] * (classes or 1), classes)
     features = np.sort(choose(rows.x.astype(float), rows.y, m))
     metrics = measure(features, rows, federation.test)
     if "support" in federation.truth:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,16 +13,13 @@ from eflops.config.models import (
     FORMER,
     Config,
     Experiment,
-    Expression,
     Interval,
-    OwnData,
     Range,
     Search,
-    Synthetic,
     entry_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
-from eflops.files import read_json, sha256_bytes, write_text
+from eflops.files import read_json
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
 from eflops.rng import numpy_generator
@@ -144,7 +140,8 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             dataset=plan.dataset,
             model=dataset.model,
             density=dataset.density,
-            genes_per_class=dataset.genes_per_class if isinstance(dataset, Expression) else None,
+            genes_per_class=getattr(dataset, "genes_per_class", None),
+            keep=getattr(dataset, "keep", None),
             client_fraction=dataset.client_fraction,
             ratio=plan.ratios[0],
             name=method,
@@ -158,57 +155,6 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             seeds=plan.seeds,
         )
         yield from (first.model_copy(update={"ratio": ratio}) for ratio in plan.ratios)
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Data draws that are made together: all N/d of a draw share their test rows, all splits of a file its reading.
-
-    by_draw: one job makes one draw, at all N/d; else one job makes all draws. A builder of one's own may take long.
-    """
-
-    dataset: str
-    number: int
-    ratios: tuple[str, ...]
-    draws: tuple[int, ...]
-    by_draw: bool
-
-    @property
-    def rule(self) -> str:
-        """The name of its rule; the second batch of a data set has a number."""
-        return f"data{self.number if self.number > 1 else ''}_{self.dataset}"
-
-    @property
-    def job(self) -> str:
-        """The name of its jobs below the logs."""
-        number = f"-{self.number}" if self.number > 1 else ""
-        return f"data/{self.dataset}{number}{'-draw{draw}' if self.by_draw else ''}"
-
-    @property
-    def message(self) -> str:
-        """What its jobs say that they do."""
-        splits = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
-        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else splits)
-
-
-def data_batches(config: Config) -> Iterator[Batch]:
-    """All data draws of a config, in batches; what other targets ask for is in another, so that none makes too much."""
-    targets: dict[tuple[str, str, int], frozenset[str]] = {}
-    for plan in all_plans(config):
-        target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
-        for place in itertools.product([plan.dataset], plan.ratios, plan.draws):
-            targets[place] = targets.get(place, frozenset()) | {target}
-    ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
-    for (dataset, ratio, draw), asking in targets.items():
-        ratios.setdefault((dataset, draw, asking), []).append(ratio)
-    draws: dict[tuple[str, tuple[str, ...], frozenset[str]], list[int]] = {}
-    for (dataset, draw, asking), several in ratios.items():
-        draws.setdefault((dataset, tuple(sorted(several)), asking), []).append(draw)
-    numbers: Counter[str] = Counter()
-    for (dataset, together, _), alike in draws.items():
-        numbers[dataset] += 1
-        by_draw = isinstance(config.datasets[dataset], Synthetic | OwnData)
-        yield Batch(dataset, numbers[dataset], together, tuple(alike), by_draw)
 
 
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
@@ -271,33 +217,19 @@ def all_plans(config: Config) -> Iterator[Plan]:
 
 @dataclass(frozen=True)
 class Slice:
-    """One training job: where its plan, its manifest and its records lie below the results, and the plan's digest."""
+    """One training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
 
-    plan: str
+    job: str
     cell: str
     runs: str
-    digest: str
+    text: str
 
-
-def write_slices(config: Config, results: Path) -> dict[str, Slice]:
-    """Write the plans of all training jobs, by the paths of their manifests, and forget manifests that no longer hold.
-
-    A manifest that lists a record which is gone is removed, so that Snakemake trains its cell again.
-    """
-    jobs = {}
-    for slice_, spec in slices(config):
-        write_if_changed(results / slice_.plan, spec.text())
-        manifest = results / slice_.cell
-        if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
-            manifest.unlink()
-        jobs[slice_.cell] = slice_
-    return jobs
-
-
-def write_if_changed(file: Path, text: str) -> None:
-    """Write a text unless it stands there already, so that the file's date says when it changed."""
-    if not file.exists() or file.read_bytes() != text.encode():
-        write_text(file, text)
+    def is_complete(self, results: Path) -> bool:
+        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
+        try:
+            return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
 
 def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
@@ -308,13 +240,5 @@ def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
             for part, seeds in plan.parts(config.seeds_per_job):
                 job = spec.model_copy(update={"seeds": seeds, "code": code})
                 names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
-                file, cell, runs = (each.format(**names) for each in (paths.PLAN, paths.CELL, paths.RUNS))
-                yield Slice(file, cell, runs, sha256_bytes(job.text().encode())[:16]), job
-
-
-def _is_whole(manifest: Path, folder: Path) -> bool:
-    """Whether every record that a manifest lists is there."""
-    try:
-        return all((folder / path).exists() for path in read_json(manifest)["records"])
-    except (ValueError, KeyError, TypeError):
-        return False
+                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                yield Slice(name, cell, runs, job.text()), job

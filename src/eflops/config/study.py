@@ -53,7 +53,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
         return Study(read(*configs), {})
     try:
         stored = read_json(folder / NAME)
-        return Study(check(with_present_names(stored["config"])), dict(stored["code"]), stored)
+        return Study(check(with_present_names(stored["config"]), trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(
             f"{folder}: there is no {NAME}, so this is not a results folder; name one, or make it with: snakemake all"

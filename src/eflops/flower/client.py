@@ -17,7 +17,7 @@ from flwr.app.error import Error
 from flwr.clientapp import ClientApp
 from flwr.common.constant import ErrorCode
 
-from eflops import code
+from eflops import code, trust
 from eflops.errors import UserError
 from eflops.flower.rows import Place, load_rows
 from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes, other_code
@@ -45,7 +45,10 @@ def respond(message: Message, context: Context) -> Message:
 
 def _guarded(message: Message, context: Context, act: Callable[[Message, Place], dict[str, Any]]) -> Message:
     try:
-        done = act(message, Place.of(context.node_config))
+        place = Place.of(context.node_config)
+        if place.nodes:  # a simulation is the user's own; over a network only what is eflops' own runs
+            trust.allow_all()
+        done = act(message, place)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):

@@ -11,15 +11,21 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
+
+
+def _below(path: str) -> str:
+    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise ValueError(f"{path!r} leads out of its folder")
+    return path
 
 
 class Part(BaseModel):
@@ -28,14 +34,18 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+# Names of folders below the results: a record from elsewhere must not lead out of them.
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+
+
 class Identity(Part):
     """Which run this is."""
 
-    experiment: str
-    dataset: str
+    experiment: Folder
+    dataset: Folder
     ratio: float | None
-    method: str
-    variant: str
+    method: Folder
+    variant: Folder
     draw: int
     seed: int
 
@@ -48,6 +58,7 @@ class Cell(Part):
     model: str
     density: float
     genes_per_class: int | None = None
+    keep: int | None = None
     client_fraction: float
     ratio: str = Field(description="the label of N/d in paths, such as nd0.64")
     name: str = Field(description="the method's name in the config")
@@ -59,7 +70,7 @@ class Cell(Part):
 
     def kept_weights(self, parameters: int, classes: int | None) -> int:
         """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
-        return kept_weights(self.density, self.genes_per_class, parameters, classes)
+        return kept_weights(self.density, self.genes_per_class or self.keep, parameters, classes)
 
     @property
     def folder(self) -> str:
@@ -89,8 +100,12 @@ class Result(Part):
     diverged_round: int | None = None
     metrics: dict[str, float]
     curve: Curve
-    support: list[int] = Field(description="indices of the kept weights; none of a run that diverged")
+    support: list[int] = Field(description="indices of the kept gated weights; none of a run that diverged")
     weights: list[float] = Field([], description="the kept weights, in the order of support; of linear models alone")
+    # Left out where a model has none, as of all models of the paper, whose result hashes stay as they were.
+    ungated: list[float] = Field(
+        [], exclude_if=lambda values: not values, description="parameters that are never cut; of linear models alone"
+    )
     weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
     parameters: int = Field(description="|theta|")
     traffic: dict[str, dict[str, int]] = Field(description="bytes between server and clients, by phase")
@@ -105,7 +120,7 @@ class Origin(Part):
 
     settings: dict[str, Any]
     job: Cell = Field(description="what the run shares with the others of its training job")
-    data: str = Field(description="the data's folder, below the results folder")
+    data: Annotated[str, AfterValidator(_below)] = Field(description="the data's folder, below that of all data")
     data_sha256: str
     code: dict[str, str] = Field(description="content hash of every module the run could reach")
     code_hash: str

@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from eflops import code
+from eflops import code, trust
 from eflops.config.settings import TrainingSettings
 from eflops.data.federation import Federation, load
 from eflops.data.job import Job, job_of, read_spec
@@ -33,7 +32,7 @@ from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
-    engine = import_module(code.engine_module(job.spec.engine))
+    engine = trust.load("engine", job.spec.engine)
     hashes = code.code_hashes(*code.training_roots(job.spec.method, job.spec.model, job.spec.engine))
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
@@ -93,7 +92,7 @@ def make_task(
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     model = build_model(cell.model, federation.test, federation.meta)
-    task = Task(model, cell.kept_weights(model.size, federation.meta.get("classes")), RunSettings(settings))
+    task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
     return task, evaluation
@@ -101,12 +100,8 @@ def make_task(
 
 def make_method(cell: record.Cell, task: Task) -> Method:
     """The method that the config names, by module or by import path."""
-    module, _, name = cell.method.partition(":")
-    try:
-        found = getattr(import_module(module if name else f"eflops.training.methods.{module}"), name or "Method")
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"methods.{cell.name}.method: {cell.method} cannot be imported ({error}).") from None
-    return found(task, **cell.options)
+    method: Method = trust.load("method", cell.method)(task, **cell.options)
+    return method
 
 
 def train_block(
@@ -161,7 +156,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     """The result part of one run of a block; a run that diverged has no weights."""
     diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
-    kept = weights != 0
+    kept, gated = weights != 0, task.gated
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -174,8 +169,9 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
             round=shown,
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
-        support=np.flatnonzero(kept).tolist(),
-        weights=_readable(weights[kept]) if len(task.model.layers) == 1 else [],
+        support=np.flatnonzero(kept[:gated]).tolist(),
+        weights=_readable(weights[:gated][kept[:gated]]) if len(task.layers) == 1 else [],
+        ungated=_readable(weights[gated:]) if len(task.layers) == 1 else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
         traffic=log.traffic,

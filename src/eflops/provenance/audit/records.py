@@ -23,7 +23,7 @@ from eflops.results.store import RUNS, Store
 # How many records name each module with each hash.
 Code = Counter[tuple[str, str]]
 # The models of which eflops.provenance.audit.sample computes metrics again.
-COMPUTED = ("linear", "softmax")
+COMPUTED = ("linear", "softmax", "glm")
 
 
 @dataclass
@@ -225,4 +225,5 @@ def whole(result: Result) -> np.ndarray:
     """All parameters [parameters] as little-endian float32, zero outside the support."""
     theta = np.zeros(result.parameters, "<f4")
     theta[result.support] = result.weights
+    theta[theta.size - len(result.ungated) :] = result.ungated
     return theta

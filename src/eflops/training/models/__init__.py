@@ -1,8 +1,8 @@
 """Models as pure functions of flat parameters, looked up by name."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from eflops import trust
 from eflops.data.federation import Block
 
 if TYPE_CHECKING:
@@ -11,5 +11,5 @@ if TYPE_CHECKING:
 
 def build_model(name: str, rows: Block, meta: dict[str, Any]) -> "Model":
     """The model `name` for data like `rows`: its module's `build`."""
-    built: Model = import_module(f"eflops.training.models.{name}").build(rows.x.shape[1:], meta)
+    built: Model = trust.load("model", name)(rows.x.shape[1:], meta)
     return built

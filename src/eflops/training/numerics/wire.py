@@ -2,9 +2,9 @@
 
 Layout, little-endian:
 
-    magic "EFLW" | version u8 | flags u8 | size u32 | kept u32
+    magic "EFLW" | version u8 | flags u8 | size u32 | kept u32 [ungated u32]
     [tail f32] [multiplier f32] [indices, kept x u8/u16/u32] values, kept x f32 [gates, kept x f32]
-    CRC32 u32
+    [ungated values, ungated x f32] CRC32 u32
 
 What stands in brackets is there if its flag is set. Indices have the smallest width that holds size - 1. The
 CRC covers everything before it, and the indices even where they are not sent, so that a receiver with another
@@ -21,11 +21,12 @@ MAGIC = b"EFLW"
 VERSION = 1
 LARGEST_SIZE = 2**32 - 1
 
-DENSE, IMPLICIT, GATES, TAIL, MULTIPLIER = 1, 2, 4, 8, 16
-_ALL_FLAGS = DENSE | IMPLICIT | GATES | TAIL | MULTIPLIER
+DENSE, IMPLICIT, GATES, TAIL, MULTIPLIER, UNGATED = 1, 2, 4, 8, 16, 32
+_ALL_FLAGS = DENSE | IMPLICIT | GATES | TAIL | MULTIPLIER | UNGATED
 
 _HEADER = struct.Struct("<4sBBII")
 _FLOAT = struct.Struct("<f")
+_COUNT = struct.Struct("<I")
 _CRC = struct.Struct("<I")
 
 
@@ -37,13 +38,14 @@ class WireError(ValueError):
 class Message:
     """Parameters on their way between server and client.
 
-    size: length of the whole parameter vector.
+    size: how many parameters may be gated and cut.
     indices: [kept] strictly increasing int64 positions of the values; None means dense (kept = size).
     values: [kept] float32.
     gates: [kept] float32, or None.
     tail: average gate outside the indices, rounded to float32, or None.
     multiplier: the sender's Lagrange multiplier, rounded to float32, or None.
     implicit: the receiver knows the indices already, so they are not sent.
+    ungated: [count] float32, the parameters that are never gated or cut, or None.
     """
 
     size: int
@@ -53,6 +55,7 @@ class Message:
     tail: float | None = None
     multiplier: float | None = None
     implicit: bool = False
+    ungated: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.size <= LARGEST_SIZE:
@@ -63,6 +66,8 @@ class Message:
         _check_floats("values", self.values, kept)
         if self.gates is not None:
             _check_floats("gates", self.gates, kept)
+        if self.ungated is not None:
+            _check_floats("ungated values", self.ungated, max(1, self.ungated.size))
         for name in ("tail", "multiplier"):
             object.__setattr__(self, name, _rounded(name, getattr(self, name)))
 
@@ -71,25 +76,28 @@ def encode(message: Message) -> bytes:
     """The message as bytes; `decode` is the exact inverse, NaN payloads of the arrays included."""
     kept = message.values.size
     parts = [_HEADER.pack(MAGIC, VERSION, _flags(message), message.size, kept)]
+    if message.ungated is not None:
+        parts.append(_COUNT.pack(message.ungated.size))
     parts += [_FLOAT.pack(scalar) for scalar in (message.tail, message.multiplier) if scalar is not None]
     indices = b"" if message.indices is None else _index_bytes(message.indices, message.size)
     if not message.implicit:
         parts.append(indices)
-    parts += [array.astype("<f4").tobytes() for array in (message.values, message.gates) if array is not None]
+    arrays = message.values, message.gates, message.ungated
+    parts += [array.astype("<f4").tobytes() for array in arrays if array is not None]
     body = b"".join(parts)
     return body + _CRC.pack(_checksum(body, indices if message.implicit else b""))
 
 
 def decode(data: bytes, support: np.ndarray | None = None) -> Message:
     """The message in `data`. `support` [kept] gives the indices of an implicit message; others ignore it."""
-    flags, size, kept = _read_header(data)
+    flags, size, kept, count = _read_header(data)
     implicit = bool(flags & IMPLICIT)
     unsent = _support_bytes(support, size, kept) if implicit else b""
     body, (checksum,) = data[: -_CRC.size], _CRC.unpack(data[-_CRC.size :])
     if checksum != _checksum(body, unsent):
         cause = "they were damaged, or the sender used another support" if implicit else "they were damaged"
         raise WireError(f"the checksum of the message bytes does not match: {cause}")
-    reader = _Reader(body, _HEADER.size)
+    reader = _Reader(body, _HEADER.size + (_COUNT.size if count else 0))
     tail = reader.scalar() if flags & TAIL else None
     multiplier = reader.scalar() if flags & MULTIPLIER else None
     indices = None
@@ -99,7 +107,14 @@ def decode(data: bytes, support: np.ndarray | None = None) -> Message:
         indices = reader.array(_index_type(size), kept).astype(np.int64)
     values = reader.array(np.dtype("<f4"), kept).astype(np.float32)
     gates = reader.array(np.dtype("<f4"), kept).astype(np.float32) if flags & GATES else None
-    return Message(size, indices, values, gates, tail, multiplier, implicit)
+    ungated = reader.array(np.dtype("<f4"), count).astype(np.float32) if count else None
+    return Message(size, indices, values, gates, tail, multiplier, implicit, ungated)
+
+
+def parameter_counts(data: bytes) -> tuple[int, int]:
+    """How many parameters of the sender's model may be gated, and how many are ungated."""
+    _, size, _, ungated = _read_header(data)
+    return size, ungated
 
 
 def encoded_size(
@@ -111,11 +126,13 @@ def encoded_size(
     multiplier: bool = False,
     dense: bool = False,
     implicit: bool = False,
+    ungated: int = 0,
 ) -> int:
     """len(encode(...)) of any message of that shape; a dense one has kept = size."""
     index_width = 0 if dense or implicit else _index_type(size).itemsize
     per_entry = index_width + _FLOAT.size * (1 + gates)
-    return _HEADER.size + _FLOAT.size * (tail + multiplier) + kept * per_entry + _CRC.size
+    header = _HEADER.size + (_COUNT.size if ungated else 0)
+    return header + _FLOAT.size * (tail + multiplier + ungated) + kept * per_entry + _CRC.size
 
 
 def paper_bytes(kind: str, size: int, kept: int) -> int:
@@ -155,11 +172,12 @@ def _flags(message: Message) -> int:
         | GATES * (message.gates is not None)
         | TAIL * (message.tail is not None)
         | MULTIPLIER * (message.multiplier is not None)
+        | UNGATED * (message.ungated is not None)
     )
 
 
-def _read_header(data: bytes) -> tuple[int, int, int]:
-    """Flags, size and kept, once the length of `data` is known to agree with them."""
+def _read_header(data: bytes) -> tuple[int, int, int, int]:
+    """Flags, size, kept and the count of ungated values, once the length of `data` is known to agree with them."""
     if len(data) < _HEADER.size + _CRC.size:
         raise WireError(f"a message has at least {_HEADER.size + _CRC.size} bytes; these are {len(data)}")
     magic, version, flags, size, kept = _HEADER.unpack_from(data)
@@ -171,6 +189,9 @@ def _read_header(data: bytes) -> tuple[int, int, int]:
         raise WireError(f"the message has flags {flags:#04x}, which no sender sets")
     if kept > size or (flags & DENSE and kept != size):
         raise WireError(f"the message claims {kept} values for {size} parameters")
+    ungated = _COUNT.unpack_from(data, _HEADER.size)[0] if flags & UNGATED else 0
+    if flags & UNGATED and not ungated:
+        raise WireError("the message claims ungated values and has none")
     expected = encoded_size(
         size,
         kept,
@@ -179,10 +200,11 @@ def _read_header(data: bytes) -> tuple[int, int, int]:
         multiplier=bool(flags & MULTIPLIER),
         dense=bool(flags & DENSE),
         implicit=bool(flags & IMPLICIT),
+        ungated=ungated,
     )
     if len(data) != expected:
         raise WireError(f"by its header the message has {expected} bytes; these are {len(data)}")
-    return flags, size, kept
+    return flags, size, kept, ungated
 
 
 def _support_bytes(support: np.ndarray | None, size: int, kept: int) -> bytes:
