@@ -1,6 +1,6 @@
 """A torch module of the user's own as a model: parameters, first weights, randomness, modes, operations, refusals."""
 
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 import nets
 from eflops import trust
 from eflops.data.federation import Federation
+from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.results.labels import Run
 from eflops.results.record import Result, result_hash
@@ -34,7 +35,7 @@ def train(federation: Federation, model: str, name: str, seeds: list[int], **set
     """The results of runs of a custom model: on the engine that Flower shares, or one by one on the reference."""
     gated, engine = settings.pop("gated", None), settings.pop("engine", "reference")
     job, variants = small_job("linear", name, [{}] * len(seeds), settings)
-    job |= {"model": model, "engine": engine, **({"gated": gated} if gated else {})}
+    job = job.model_copy(update={"model": model, "engine": engine, "gated": gated})
     if engine == "batched":
         batched.prepare()
         task, evaluation = make_task(job, variants, federation)
@@ -52,7 +53,7 @@ def train(federation: Federation, model: str, name: str, seeds: list[int], **set
             theta, log = reference.Server(task, data, clients, 3, lambda *_: None).run(None, [own])
             results.append(make_result(task, theta[0], log, 0))
 
-        reference.run(SimpleNamespace(slice=job), work)
+        reference.run(Job(job, Path(), Path(), ()), work)
     return results
 
 

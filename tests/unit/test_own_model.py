@@ -11,7 +11,7 @@ from eflops import code, trust
 from eflops.config import load
 from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
-from eflops.config.plan import job_slice, slices
+from eflops.config.plan import cell_spec, slices
 from eflops.data.federation import Block
 from eflops.training.engines import reference
 from eflops.training.models import build_model
@@ -68,16 +68,15 @@ def changed(*keys: str, value: Any) -> dict[str, Any]:
 
 def test_a_model_of_ones_own_is_planned_on_the_reference_engine_with_its_own_first_weights() -> None:
     config = load.check(CONFIG)
-    job = job_slice(config, "first", "nd1.00", "eflops")
-    assert (job["model"], job["engine"]) == ("my_net:build", "reference")
-    assert "gated" not in job
-    assert job["variants"]["base"]["initial"] == "module"
-    assert job_slice(config, "first", "nd1.00", "fedavg")["variants"]["base"]["initial"] == "uniform"
+    job = cell_spec(config, "first", "nd1.00", "eflops")
+    assert (job.model, job.engine, job.gated) == ("my_net:build", "reference", None)
+    assert job.variants["base"].initial == "module"
+    assert cell_spec(config, "first", "nd1.00", "fedavg").variants["base"].initial == "uniform"
 
 
 def test_an_experiment_can_have_another_model_than_its_data_set() -> None:
-    job = job_slice(load.check(CONFIG), "second", "nd1.00", "eflops")
-    assert (job["model"], job["gated"]) == ("my_net:other", ["body", "head.0"])
+    job = cell_spec(load.check(CONFIG), "second", "nd1.00", "eflops")
+    assert (job.model, job.gated) == ("my_net:other", ["body", "head.0"])
 
 
 def test_the_model_is_no_part_of_the_data() -> None:
@@ -87,13 +86,13 @@ def test_the_model_is_no_part_of_the_data() -> None:
 
 def test_an_edit_of_the_file_changes_the_jobs_code() -> None:
     config = load.check(CONFIG)
-    before = {slice_.cell: asked["code"] for slice_, asked in slices(config)}
+    before = {slice_.cell: spec.code for slice_, spec in slices(config)}
     assert "my_net" in code.code_hashes(*code.training_roots("eflops", "my_net:build", "reference"))
     path = Path(code.code_hashes.__globals__["_source"]("my_net"))
     path.write_text(FILE.replace("width=3", "width=4"))
     for cached in (code._source, code._tree, code.file_hash, code._imports):
         cached.cache_clear()
-    after = {slice_.cell: asked["code"] for slice_, asked in slices(config)}
+    after = {slice_.cell: spec.code for slice_, spec in slices(config)}
     assert all(before[cell] != after[cell] for cell in before)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from eflops.provenance.audit.records import changed_modules
 from eflops.provenance.data import data_folder
 from eflops.provenance.explain.explanation import BehindRun, Explanation
-from eflops.provenance.explain.show import job_of, record_path, run_of
+from eflops.provenance.explain.show import record_path, run_of, spec_of
 from eflops.results import record
 from eflops.results.record import Record, Result
 from eflops.results.store import RUNS, Store
@@ -75,7 +75,7 @@ def retrain(store: Store, entry: Record, folder: Path) -> Record:
     data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
     place = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
-    train(Job(job_of(entry), data, place, (run,), block_size=1), progress)
+    train(Job(spec_of(entry), data, place, (run,)), progress)
     return record.read(place / run.path)
 
 

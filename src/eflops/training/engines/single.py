@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from eflops.data.federation import Federation
+from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
@@ -172,17 +173,17 @@ def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
         yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit, ungated)
 
 
-def run(job: Any, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
+def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
     """Do `work` with one run at a time, trained by one of these methods."""
-    name = job.slice["method"]
+    name = job.spec.method
     if name not in methods:
-        raise UserError(f"methods.{job.slice['name']}.method: engine reference has {', '.join(methods)}, not {name}.")
+        raise UserError(f"methods.{job.spec.name}.method: engine reference has {', '.join(methods)}, not {name}.")
     prepare()
 
     def connect(task: Task, federation: Federation, run: Any) -> Any:
         built: Any = task.model
         if not isinstance(built, ModuleModel):
-            built = built_in(job.slice["model"], federation.test.x.shape[1:], federation.meta)
+            built = built_in(job.spec.model, federation.test.x.shape[1:], federation.meta)
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
         return Clients(built, rows, lambda problem: train(problem, methods[name]))
 
