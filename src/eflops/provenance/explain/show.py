@@ -6,7 +6,7 @@ from typing import Any
 
 from eflops.analysis.text import number
 from eflops.config.models import with_present_names
-from eflops.results.labels import Run
+from eflops.results.labels import WHOLE, Run, ratio_label
 from eflops.results.record import Record
 
 INDENT = "  "
@@ -25,7 +25,8 @@ def job_of(record: Record) -> dict[str, Any]:
 
 def record_path(record: Record) -> str:
     """Where the record lies below the runs folder."""
-    return f"{record.run.experiment}/{record.origin.job['ratio']}/{record.run.method}/{run_of(record).path}"
+    ratio = WHOLE if record.run.ratio is None else ratio_label(record.run.ratio)
+    return f"{record.run.experiment}/{ratio}/{record.run.method}/{run_of(record).path}"
 
 
 def verify_command(results: str, *words: str) -> str:
@@ -39,15 +40,18 @@ def make_command(place: str) -> str:
     return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{place}"])
 
 
-def describe(record: Record) -> str:
-    """The whole record as text; the curve is shown by its first and last points."""
+def describe(record: Record, results: str = RESULTS) -> str:
+    """The whole record as text; the curve is shown by its first and last points.
+
+    results: the results folder that it lies in, for the command that makes it again.
+    """
     parts = [
         [title(record)],
         _section("Result", _result(record)),
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(RESULTS, f"runs/{record_path(record)}")],
+        ["Make it again", INDENT + verify_command(results, f"runs/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 
