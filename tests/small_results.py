@@ -6,7 +6,7 @@ from typing import Any
 
 from eflops.analysis import products, references
 from eflops.analysis.gather import gather
-from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials, targets_of
+from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials, targets_of
 from eflops.analysis.scorecard import make as scorecard
 from eflops.analysis.summary.write import write as write_summary
 from eflops.config import study
@@ -15,8 +15,7 @@ from eflops.config.models import Config
 from eflops.config.plan import Plan, all_plans, job_slice, plan_of, variants_of
 from eflops.config.products import product_job
 from eflops.config.products import products as planned_products
-from eflops.data.build import build
-from eflops.data.expression import write_genes
+from eflops.data.build import build, write_features
 from eflops.data.federation import save
 from eflops.data.job import Job
 from eflops.files import write_text
@@ -60,7 +59,12 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
             _make_input(config, path, results)
         products.make(product_job(config, product), results, [results / path for path in product.files])
     known = planned_products(config)
-    write_summary(results, frozenset(summary_sources(known)), summary_trials(known), results / SUMMARY)
+    write_summary(
+        results,
+        frozenset(summary_sources(known)),
+        summary_trials(known),
+        [results / f"summary.{form}" for form in ("json", "md", "rst")],
+    )
     study.write(raw, results / study.NAME)
 
 
@@ -105,7 +109,7 @@ def _make_input(config: Config, path: str, results: Path) -> None:
         return _judge(config, results)
     if Path(path).name == "genes.csv":
         settings = config.datasets[Path(path).parent.name].model_dump(mode="json")
-        return write_genes(settings, results / path)
+        return write_features(settings, results / path)
     if not path.startswith("gathered/"):
         return None  # a manifest, made with its data
     experiment, kind, _ = Path(path).name.split(".")

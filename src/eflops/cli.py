@@ -92,8 +92,11 @@ def check(config: Annotated[list[Path] | None, typer.Argument(help="config files
     from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
-    if wrong := problems(checked):
-        raise UserError("\n".join(wrong))
+    faults, notes = problems(checked)
+    for note in notes:
+        print(note)
+    if faults:
+        raise UserError("\n".join(faults))
     print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
     for line in overridden_choices(checked):
         print(line)
@@ -194,9 +197,9 @@ def times(
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
     """Say what a run found, and where its results are."""
-    from eflops.analysis.summary.write import with_places
+    from eflops.analysis.summary.write import closing
 
-    print(with_places(results))
+    print(closing(results))
 
 
 @app.command(rich_help_panel=TRACING)

@@ -9,7 +9,7 @@ import pytest
 
 from eflops.config.models import Expression
 from eflops.config.settings import settings_class
-from eflops.data.expression import build, genes
+from eflops.data.expression import build, features
 from eflops.data.federation import load, save
 from eflops.data.job import Job
 from eflops.errors import UserError
@@ -36,7 +36,7 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     entry: dict[str, Any] = {"kind": "expression", "matrix": "matrix.csv", "scaling": request.param, "log": True}
     settings = Expression.model_validate({**entry, "clients": 3, "min_rows": 5, "genes_per_class": 2}).model_dump()
     save(build(settings, None, 0), Path("results/data/mine/all-draw0"), {**settings, "ratio": "all", "draw": 0})
-    genes(settings).to_csv("results/data/mine/genes.csv", index=False)
+    features(settings).to_csv("results/data/mine/genes.csv", index=False)
     chosen = settings_class("fedavg").model_validate({"rounds": 20, "rate": 0.1, "finetune_rounds": 5})
     slice_ = {
         "experiment": "mine", "dataset": "mine", "model": "softmax", "density": 0.5, "genes_per_class": 2,

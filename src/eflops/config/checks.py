@@ -7,9 +7,15 @@ from pydantic import ValidationError
 
 from eflops.config import own
 from eflops.config.messages import sentences, shown, unknown
-from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic
+from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
 from eflops.config.products import Product, general_entries, project_entries
 from eflops.config.settings import settings_class
+
+# Of two keys for one thing, an entry has one.
+EITHER = (
+    *(("clients_by", "clients"), ("sites", "clients")),
+    *(("test_rows", "test_share"), ("genes_per_class", "density"), ("keep", "density")),
+)
 
 
 def mistakes(config: Config) -> Iterator[str]:
@@ -44,8 +50,10 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
         if isinstance(entry, Synthetic) and entry.density * entry.features < 1 - 1e-9:
             right = f"with {entry.features} features it should be at least {1 / entry.features:.3g}"
             yield f"{place}.density: {entry.density} is wrong; {right}, so that one weight is kept."
-        if isinstance(entry, Expression):
-            for one, other in (("clients_by", "clients"), ("test_rows", "test_share"), ("genes_per_class", "density")):
+        if isinstance(entry, Expression | Table):
+            for one, other in EITHER:
+                if one not in type(entry).model_fields:
+                    continue
                 # What a study has written down says its defaults too.
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:

@@ -122,6 +122,50 @@ class Expression(Dataset):
         return [path for path in (self.matrix, self.samples) if path]
 
 
+class Table(Dataset):
+    """Rows with a target to predict, numbers or classes, from one file; docs/your-own-data.md shows how."""
+
+    kind: Literal["table"] = Field(description="the word table")
+    model: Literal["glm"] = Field("glm", description="linear regression for numbers, softmax regression for classes")
+    density: Part = Field(0.1, description="rho, the share of weights a sparse model keeps")
+    keep: Annotated[Count | None, FromText] = Field(
+        None, description="weights that a sparse model keeps, of classes so many each, instead of density"
+    )
+    file: str = Field(
+        description="CSV, TSV, npz or parquet; seen from the working folder, or else beside the Snakefile"
+    )
+    target: str = Field(description="the column to predict")
+    task: Literal["regression", "classification"] | None = Field(
+        None, description="whether the target is a number or a class; null: numbers if the column holds numbers alone"
+    )
+    classes: list[str] = Field([], description="the classes in order; rows of others are left out; empty: all")
+    sites: str | None = Field(None, description="the column that names each row's site; a site is a client")
+    id: str | None = Field(None, description="the column that names the rows; null: they are numbered")
+    ignore: list[str] = Field([], description="columns that are left out")
+    features: list[str] = Field([], description="the columns that predict, in order; empty: all others")
+    one_hot: Annotated[int, FromText, Field(ge=0, le=10**4)] = Field(
+        10, description="a text column with at most so many values becomes a column of 0 and 1 for each value"
+    )
+    log: Flag = Field(False, description="take logarithms of the features before scaling")
+    scaling: Literal["per_feature", "per_row", "whole", "none"] = Field(
+        "per_feature", description="what is standardised alone, by the training rows"
+    )
+    test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
+        0.25, description="share of the rows, and of every class, for testing; at least two"
+    )
+    test_rows: Annotated[Count | None, FromText] = Field(None, description="test rows, instead of test_share")
+
+    @property
+    def files(self) -> list[str]:
+        """The files that a data draw is made from."""
+        return [self.file]
+
+    @property
+    def gene_names(self) -> list[str]:
+        """The files that name features: none, because the headings do."""
+        return []
+
+
 class Mnist(Dataset):
     """Handwritten digits, or another set of the same file format."""
 
@@ -142,7 +186,13 @@ class OwnData(Dataset):
     options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
 
 
-KINDS: dict[str, type[Dataset]] = {"synthetic": Synthetic, "expression": Expression, "mnist": Mnist, "own": OwnData}
+KINDS: dict[str, type[Dataset]] = {
+    "synthetic": Synthetic,
+    "expression": Expression,
+    "table": Table,
+    "mnist": Mnist,
+    "own": OwnData,
+}
 
 
 def _kind(entry: Any) -> str:
@@ -154,6 +204,7 @@ def _kind(entry: Any) -> str:
 AnyDataset = Annotated[
     Annotated[Synthetic, Tag("synthetic")]
     | Annotated[Expression, Tag("expression")]
+    | Annotated[Table, Tag("table")]
     | Annotated[Mnist, Tag("mnist")]
     | Annotated[OwnData, Tag("own")],
     Discriminator(_kind),

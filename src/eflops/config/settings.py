@@ -139,6 +139,6 @@ def as_typed(settings: TrainingSettings) -> dict[str, Any]:
 
 def kept_weights(entry: Mapping[str, Any], parameters: int, classes: int | None) -> int:
     """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
-    if entry.get("genes_per_class"):
-        return min(parameters, int(entry["genes_per_class"]) * (classes or 1))
+    if per_class := entry.get("genes_per_class") or entry.get("keep"):
+        return min(parameters, int(per_class) * (classes or 1))
     return max(1, math.floor(entry["density"] * parameters + 1e-9))

@@ -21,6 +21,7 @@ from eflops import code
 from eflops.data.federation import MANIFEST, Federation, load, read_manifest, save
 from eflops.data.job import Job
 from eflops.data.matrix import read_matrix
+from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
 from eflops.flower.grid import GridTransport, Patience, meet
@@ -128,8 +129,9 @@ def _own(asked: Plan) -> View:
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')
     matrix = read_matrix(str(Path(path).absolute()), "samples", [label])
+    refuse(matrix.faults)
     classes = asked.data["classes"] or sorted(set(matrix.columns[label]))
-    agreed = Agreement(list(matrix.genes), list(classes), asked.data)
+    agreed = Agreement(list(matrix.features), list(classes), asked.data)
     own = own_rows(path, label, agreed)
     known = replace(own, clients=(), test=own.clients[0])
     save(known, asked.draw_folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})

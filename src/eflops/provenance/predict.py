@@ -47,7 +47,7 @@ class Model:
         shares /= shares.sum(axis=1, keepdims=True)
         likeliest = [self.classes[place] for place in shares.argmax(axis=1)]
         columns = {f"probability of {name}": share.round(6) for name, share in zip(self.classes, shares.T, strict=True)}
-        return pd.DataFrame({"sample": table.samples, "class": likeliest, **columns})
+        return pd.DataFrame({"sample": table.rows, "class": likeliest, **columns})
 
     def write(self, path: Path) -> None:
         """Write the CSV, the genes with the largest weights first."""

@@ -24,7 +24,7 @@ from eflops.results.store import RUNS, Store
 # How many records name each module with each hash.
 Code = Counter[tuple[str, str]]
 # The models of which eflops.provenance.audit.sample computes metrics again.
-COMPUTED = ("linear", "softmax")
+COMPUTED = ("linear", "softmax", "glm")
 
 
 @dataclass

@@ -95,7 +95,15 @@ def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
     return found
 
 
-MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {"linear": _linear, "softmax": _softmax}
+def _glm(theta: np.ndarray, federation: Federation) -> Metrics:
+    return (_linear if federation.meta["task"] == "regression" else _softmax)(theta, federation)
+
+
+MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
+    "linear": _linear,
+    "softmax": _softmax,
+    "glm": _glm,
+}
 
 
 def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:

@@ -190,6 +190,7 @@ def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
 
 def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Module:
     """The model as a torch module whose parameters, one after the other, are the flat weights."""
+    model = {"regression": "linear", "classification": "softmax"}[meta["task"]] if model == "glm" else model
     if model == "linear":
         return nn.Linear(shape[0], 1, bias=False)
     if model == "softmax":
