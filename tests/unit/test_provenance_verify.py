@@ -161,7 +161,7 @@ def test_a_number_that_the_records_do_not_give_fails_though_its_runs_come_out_ag
 def test_data_that_cannot_be_made_again_are_refused(
     published: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    build = provenance_data.build
+    true = provenance_data.build
     monkeypatch.setattr(
         provenance_data, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw)
     )

@@ -68,14 +68,22 @@ def verify(
     done = []
     with tempfile.TemporaryDirectory(prefix="eflops-verify-") as temporary:
         for run in runs:
-            if weights:
-                compared = compare_weights(store, run.record, Path(temporary))
-            else:
-                compared = compare(run.record, retrain(store, run.record, Path(temporary)))
-            verified = Verified(run, *compared)
+            verified = Verified(run, *_compared(store, run.record, Path(temporary), weights))
             report(verified)
             done.append(verified)
     return done
+
+
+def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple[Outcome, str]:
+    try:
+        if weights:
+            return compare_weights(store, entry, folder)
+        return compare(entry, retrain(store, entry, folder))
+    except (ValueError, KeyError, TypeError) as error:  # settings that its method does not have, for one
+        return (
+            "different",
+            f"it cannot be trained from what it states ({type(error).__name__}: {str(error).splitlines()[0]})",
+        )
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
