@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from eflops.config.cell import CellSpec
 from eflops.config.models import Expression
 from eflops.config.settings import settings_class
 from eflops.data.expression import build, features
@@ -38,13 +39,13 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     save(build(settings, None, 0), Path("results/data/mine/all-draw0"), {**settings, "ratio": "all", "draw": 0})
     features(settings).to_csv("results/data/mine/genes.csv", index=False)
     chosen = settings_class("fedavg").model_validate({"rounds": 20, "rate": 0.1, "finetune_rounds": 5})
-    slice_ = {
+    spec = CellSpec.model_validate({
         "experiment": "mine", "dataset": "mine", "model": "softmax", "density": 0.5, "genes_per_class": 2,
         "client_fraction": 1.0, "ratio": "all", "name": "fedavg", "method": "fedavg", "options": {}, "pooled": False,
-        "engine": "batched", "evaluate_every": 100, "variants": {"base": chosen.model_dump()},
-    }  # fmt: skip
+        "engine": "batched", "evaluate_every": 100, "variants": {"base": chosen},
+    })  # fmt: skip
     folder = Path("results/runs/mine/all/fedavg")
-    train(Job(slice_, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
+    train(Job(spec, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
     return Path("results")
 
 

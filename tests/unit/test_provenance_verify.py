@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from eflops.cli import main
+from eflops.config.cell import CellSpec
 from eflops.config.settings import settings_class
 from eflops.data.federation import Block, Federation, save
 from eflops.data.job import Job
@@ -109,13 +110,13 @@ def test_weights_of_images_are_kept_and_evaluated(tmp_path: Path) -> None:
     meta = {"task": "classification", "classes": 10}
     save(Federation(tuple(blocks[:3]), blocks[3], meta=meta), tmp_path / "data/images/all-draw0", {"kind": "mnist"})
     settings = settings_class("fediht").model_validate({"rounds": 2, "finetune_rounds": 1, "rate": 0.05})
-    slice_ = {
+    spec = CellSpec.model_validate({
         "experiment": "images", "dataset": "images", "model": "cnn", "density": 0.025, "genes_per_class": None,
         "client_fraction": 1.0, "ratio": "all", "name": "fediht", "method": "fediht", "options": {}, "pooled": False,
-        "engine": "batched", "evaluate_every": 1, "variants": {"base": settings.model_dump()},
-    }  # fmt: skip
+        "engine": "batched", "evaluate_every": 1, "variants": {"base": settings},
+    })  # fmt: skip
     run = Run("base", 0, 0)
-    train(Job(slice_, tmp_path / "data", tmp_path / "runs/images/all/fediht", (run,), 1), lambda _: lambda *_: None)
+    train(Job(spec, tmp_path / "data", tmp_path / "runs/images/all/fediht", (run,), 1), lambda _: lambda *_: None)
     path = tmp_path / "runs/images/all/fediht" / run.path
     assert len(record.read(path).result.weights) == len(record.read(path).result.support) > 1000
     assert main(["verify", str(path), "--weights", "--results", str(tmp_path)]) == 0

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eflops.config.models import with_present_names
 from eflops.provenance.audit.records import changed_modules, whole
 from eflops.provenance.data import data_folder
 from eflops.provenance.explain.explanation import BehindRun, Explanation
-from eflops.provenance.explain.show import job_of, record_path, run_of
+from eflops.provenance.explain.show import record_path, run_of, spec_of
 from eflops.results import record
 from eflops.results.record import Record, Result
 from eflops.results.store import RUNS, Store
@@ -95,7 +94,7 @@ def retrain(store: Store, entry: Record, folder: Path) -> Record:
     data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
     target = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
-    train(Job(job_of(entry), data, target, (run,), block_size=1), progress)
+    train(Job(spec_of(entry), data, target, (run,)), progress)
     return record.read(target / run.path)
 
 
@@ -129,7 +128,6 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
     """How the metrics of a record compare with those that its weights have on its data."""
     from torch import from_numpy
 
-    from eflops.config.settings import settings_class
     from eflops.data.federation import load
     from eflops.training.train import is_portable, make_task
 
@@ -137,8 +135,8 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
     if result.status == "diverged" or not result.weights:
         return "not checked", "it keeps no weights"
     federation = load(data_folder(store, origin.data, origin.data_sha256, folder) / origin.data)
-    settings = settings_class(origin.job["method"]).model_validate(with_present_names(origin.settings))
-    task, evaluation = make_task(origin.job, [settings], federation)
+    spec = spec_of(entry)
+    task, evaluation = make_task(spec, [spec.variants[entry.run.variant]], federation)
     if task.size != result.parameters:
         return "different", f"it states {result.parameters} parameters, and its model has {task.size}"
     measured = task.model.measure(from_numpy(whole(result))[None], evaluation.test)

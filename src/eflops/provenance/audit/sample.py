@@ -68,7 +68,7 @@ def check_weights(store: Store, chosen: Sequence[str]) -> Iterator[Finding]:
 def metrics(entry: Record, federation: Federation) -> Metrics:
     """The test metrics of a record's weights."""
     theta = whole(entry.result).astype(float)
-    found = MODELS[entry.origin.job["model"]](theta, federation)
+    found = MODELS[entry.origin.job.model](theta, federation)
     truth = federation.truth.get("support")
     return found if truth is None else {**found, "support_recovery": float(np.isin(truth, entry.result.support).mean())}
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from eflops.analysis.text import number
+from eflops.config.cell import CellSpec
 from eflops.config.models import with_present_names
-from eflops.results.labels import WHOLE, Run, ratio_label
+from eflops.results.labels import Run
 from eflops.results.record import Record
 
 INDENT = "  "
@@ -18,15 +19,17 @@ def run_of(record: Record) -> Run:
     return Run(record.run.variant, record.run.draw, record.run.seed)
 
 
-def job_of(record: Record) -> dict[str, Any]:
-    """The cell's slice of the config as it was, with this run's settings as the only variant."""
-    return {**record.origin.job, "variants": {record.run.variant: with_present_names(record.origin.settings)}}
+def spec_of(record: Record) -> CellSpec:
+    """The spec of a job that makes this run alone."""
+    settings = {record.run.variant: with_present_names(record.origin.settings)}
+    return CellSpec.model_validate(
+        {**record.origin.job.model_dump(), "variants": settings, "draws": [record.run.draw], "seeds": [record.run.seed]}
+    )
 
 
 def record_path(record: Record) -> str:
     """Where the record lies below the runs folder."""
-    ratio = WHOLE if record.run.ratio is None else ratio_label(record.run.ratio)
-    return f"{record.run.experiment}/{ratio}/{record.run.method}/{run_of(record).path}"
+    return f"{record.origin.job.folder}/{run_of(record).path}"
 
 
 def verify_command(results: str, *words: str) -> str:
@@ -103,7 +106,7 @@ def _origin(record: Record) -> dict[str, Any]:
         "data sha256": origin.data_sha256,
         "code": f"{origin.code_hash} ({len(origin.code)} modules)",
         "commit": record.circumstances.commit,
-        **{key: value for key, value in origin.job.items() if key not in inherited},
+        **{key: value for key, value in origin.job.model_dump(exclude_none=True).items() if key not in inherited},
     }
 
 

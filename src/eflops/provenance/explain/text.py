@@ -75,7 +75,7 @@ def facts(run: BehindRun) -> dict[str, Any]:
         "versions": spent.versions,
         "machine": spent.machine,
         "settings": origin.settings,
-        "job": origin.job,
+        "job": origin.job.model_dump(exclude_none=True),
     }
 
 

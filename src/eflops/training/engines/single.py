@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from eflops.data.federation import Federation
+from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
@@ -205,15 +206,15 @@ def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Mo
     return nn.Sequential(*layers[:-1])
 
 
-def run(job: Any, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
+def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
     """Do `work` with one run at a time, trained by one of these methods."""
-    name = job.slice["method"]
+    name = job.spec.method
     if name not in methods:
-        raise UserError(f"methods.{job.slice['name']}.method: engine reference has {', '.join(methods)}, not {name}.")
+        raise UserError(f"methods.{job.spec.name}.method: engine reference has {', '.join(methods)}, not {name}.")
     prepare()
 
     def connect(task: Task, federation: Federation, run: Any) -> Any:
-        module = as_module(job.slice["model"], federation.test.x.shape[1:], federation.meta)
+        module = as_module(job.spec.model, federation.test.x.shape[1:], federation.meta)
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
         return Clients(module, rows, lambda problem: train(problem, methods[name]))
 
