@@ -43,15 +43,18 @@ def make_command(place: str) -> str:
     return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{place}"])
 
 
-def describe(record: Record) -> str:
-    """The whole record as text; the curve is shown by its first and last points."""
+def describe(record: Record, results: str = RESULTS) -> str:
+    """The whole record as text; the curve is shown by its first and last points.
+
+    results: the results folder that it lies in, for the command that makes it again.
+    """
     parts = [
         [title(record)],
         _section("Result", _result(record)),
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(RESULTS, f"runs/{record_path(record)}")],
+        ["Make it again", INDENT + verify_command(results, f"runs/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 
