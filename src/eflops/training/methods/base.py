@@ -58,7 +58,12 @@ class Task:
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
             raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
-        first = torch.stack([self.model.initial(seed) for seed in seeds])
+        initial = (
+            getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
+        )
+        if initial is None:
+            raise UserError("initial: module takes the first weights of a model of your own; this one has uniform.")
+        first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
 
@@ -144,7 +149,9 @@ def answer(
 ) -> Payload:
     """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    sent = method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    sent = method.update(
+        received, Work(data.at(seeds, round_, client), batches, seeds, method.task.settings.of(runs), round_, client)
+    )
     check_message(method, sent, len(seeds), f"client {client}'s answer")
     return sent
 
