@@ -16,6 +16,7 @@ from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.provenance.predict import model_of, read_model
 from eflops.results.labels import Run
+from eflops.results.store import Store
 from eflops.training.train import train
 
 SAMPLES = [f"S{number:02d}" for number in range(60)]
@@ -49,7 +50,7 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path) -> None:
-    model = model_of(results, "mine", "fedavg", 0, 0)
+    model = model_of(Store(results), "mine", "fedavg", 0, 0)
     model.write(Path("model.csv"))
     again = read_model(Path("model.csv"))
     found = again.predict("matrix.csv", "samples").set_index("sample")
@@ -63,7 +64,7 @@ def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path)
 
 
 def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(results: Path) -> None:
-    model_of(results, "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    model_of(Store(results), "mine", "fedavg", 0, 0).write(Path("model.csv"))
     lines = Path("model.csv").read_text().splitlines()
     assert lines[0] == '# run: "runs/mine/all/fedavg/base/draw0-seed0.json"'
     table = pd.read_csv("model.csv", comment="#")
@@ -75,7 +76,7 @@ def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(res
 
 
 def test_a_new_matrix_may_hold_other_columns_in_any_order_but_no_gene_may_lack(results: Path) -> None:
-    model = model_of(results, "mine", "fedavg", 0, 0)
+    model = model_of(Store(results), "mine", "fedavg", 0, 0)
     whole = pd.read_csv("matrix.csv", index_col=0)
     whole[GENES[::-1]].assign(note="new", age=40).to_csv("new.tsv", sep="\t")
     pd.testing.assert_frame_equal(model.predict("new.tsv", "samples"), model.predict("matrix.csv", "samples"))

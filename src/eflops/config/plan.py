@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eflops.code import combined, training_hashes
+from eflops.code import combined, engine_of, training_hashes
 from eflops.config.cell import CellSpec
 from eflops.config.models import (
     FORMER,
@@ -19,6 +19,7 @@ from eflops.config.models import (
     Search,
     Value,
     entry_of,
+    model_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
 from eflops.files import read_json
@@ -99,8 +100,9 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     like = config.datasets[entry.dataset].settings_like
     methods = [*filter(None, [column.settings_like]), method]
     choices = {} if searched else config.choices
+    first = {"initial": "module"} if ":" in model_of(config, name)[0] else {}
     return [
-        ("", DEFAULTS.get(column.method, {})),
+        ("", {**DEFAULTS.get(column.method, {}), **first}),
         *(
             (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
             for source in filter(None, [like or entry.dataset, other])
@@ -135,12 +137,14 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
     """
     plan = plan_of(config, name)
     entry, dataset = entry_of(config, plan.name), config.datasets[plan.dataset]
+    model, gated = model_of(config, plan.name)
     for method in plan.methods if methods is None else methods:
         column = config.methods[method]
         first = CellSpec(
             experiment=plan.name,
             dataset=plan.dataset,
-            model=dataset.model,
+            model=model,
+            gated=gated,
             density=dataset.density,
             genes_per_class=getattr(dataset, "genes_per_class", None),
             keep=getattr(dataset, "keep", None),
@@ -150,7 +154,7 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             method=column.method,
             options=column.options,
             pooled=column.pooled,
-            engine=config.engine,
+            engine=engine_of(config.engine, model, column.method),
             evaluate_every=entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
             variants=variants_of(config, plan.name, method),
             draws=plan.draws,

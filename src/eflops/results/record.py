@@ -53,15 +53,16 @@ class Identity(Part):
 class Cell(Part):
     """What the runs of one training job share besides their settings."""
 
-    experiment: str
-    dataset: str
-    model: str
+    experiment: Folder
+    dataset: Folder
+    model: str = Field(description="a built-in model, or module:function")
+    gated: list[str] | None = Field(None, description="its modules that may be gated and cut; none: all")
     density: float
     genes_per_class: int | None = None
     keep: int | None = None
     client_fraction: float
-    ratio: str = Field(description="the label of N/d in paths, such as nd0.64")
-    name: str = Field(description="the method's name in the config")
+    ratio: Folder = Field(description="the label of N/d in paths, such as nd0.64")
+    name: Folder = Field(description="the method's name in the config")
     method: str = Field(description="a built-in method, or module:Class")
     options: dict[str, bool | int | float | str | None]
     pooled: bool
@@ -101,10 +102,10 @@ class Result(Part):
     metrics: dict[str, float]
     curve: Curve
     support: list[int] = Field(description="indices of the kept gated weights; none of a run that diverged")
-    weights: list[float] = Field([], description="the kept weights, in the order of support; of linear models alone")
+    weights: list[float] = Field([], description="the kept weights, in the order of support; none if too many")
     # Left out where a model has none, as of all models of the paper, whose result hashes stay as they were.
     ungated: list[float] = Field(
-        [], exclude_if=lambda values: not values, description="parameters that are never cut; of linear models alone"
+        [], exclude_if=lambda values: not values, description="parameters that are never cut; none if too many"
     )
     weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
     parameters: int = Field(description="|theta|")

@@ -29,6 +29,9 @@ from eflops.training.models import build_model
 from eflops.training.rounds import Connect, Server, Transport
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
+# A record of more weights than this would be a file of megabytes; it has their hash alone.
+MOST_WEIGHTS = 20_000
+
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
@@ -91,7 +94,8 @@ def make_task(
     cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
-    model = build_model(cell.model, federation.test, federation.meta)
+    as_module = cell.engine == "reference"
+    model = build_model(cell.model, federation.test, federation.meta, cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
@@ -126,7 +130,7 @@ def train_block(
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
         "channel": dict(transport.channel),
-        "bits": "every machine" if _is_portable(job.spec) else "this kind of machine",
+        "bits": "every machine" if is_portable(job.spec) else "this kind of machine",
     }
     for row, run in enumerate(runs):
         identity, origin = job.spec.identity(run), job.origin(run, hashes)
@@ -147,9 +151,9 @@ def train_block(
         record.write(job.folder / run.path, entry)
 
 
-def _is_portable(cell: record.Cell) -> bool:
+def is_portable(cell: record.Cell) -> bool:
     """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
-    return ":" not in cell.method and cell.engine != "reference"
+    return ":" not in cell.method + cell.model and cell.engine != "reference"
 
 
 def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:
@@ -157,6 +161,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
     kept, gated = weights != 0, task.gated
+    stored = np.count_nonzero(kept) <= MOST_WEIGHTS
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -170,8 +175,8 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
         support=np.flatnonzero(kept[:gated]).tolist(),
-        weights=_readable(weights[:gated][kept[:gated]]) if len(task.layers) == 1 else [],
-        ungated=_readable(weights[gated:]) if len(task.layers) == 1 else [],
+        weights=_readable(weights[:gated][kept[:gated]]) if stored else [],
+        ungated=_readable(weights[gated:]) if stored else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
         traffic=log.traffic,

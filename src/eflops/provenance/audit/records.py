@@ -11,9 +11,9 @@ import numpy as np
 from eflops.code import combined, training_hashes
 from eflops.config.models import Config, with_present_names
 from eflops.config.plan import cell_specs, plan_of
-from eflops.data.federation import read_manifest
 from eflops.errors import UserError
 from eflops.files import sha256_bytes
+from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.show import record_path
 from eflops.results.findings import Finding
 from eflops.results.record import Record, Result
@@ -143,7 +143,7 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
 def _data_hash(store: Store, data: str) -> str | None:
     """The hash that a data draw's manifest states; None where there is no sound manifest, which is found elsewhere."""
     try:
-        return str(read_manifest(store.folder / "data" / data)["sha256"])
+        return str(stored_manifest(store, data)["sha256"])
     except UserError:
         return None
 

@@ -43,15 +43,18 @@ def make_command(place: str) -> str:
     return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{place}"])
 
 
-def describe(record: Record) -> str:
-    """The whole record as text; the curve is shown by its first and last points."""
+def describe(record: Record, results: str = RESULTS) -> str:
+    """The whole record as text; the curve is shown by its first and last points.
+
+    results: the results folder that it lies in, for the command that makes it again.
+    """
     parts = [
         [title(record)],
         _section("Result", _result(record)),
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(RESULTS, f"runs/{record_path(record)}")],
+        ["Make it again", INDENT + verify_command(results, f"runs/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -83,7 +86,8 @@ def _result(record: Record) -> dict[str, Any]:
     shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
     for phase, count in result.traffic.items():
         shown[f"traffic in {phase}"] = ", ".join(f"{name} {number(value)}" for name, value in count.items())
-    shown["operations"] = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    operations = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    shown["operations"] = operations if result.dense_macs else "unknown"
     shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
     shown |= {f"fault {place}": fault for place, fault in enumerate(result.faults, 1)}
     return {**shown, "weights sha256": result.weights_sha256, "result sha256": record.result_sha256}
