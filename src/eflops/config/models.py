@@ -307,7 +307,7 @@ class Search(Strict):
     settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
-    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
+    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty, Once]]] = Field(
         {}, description="by method: settings whose values are all trained with each drawn setting, nothing else changed"
     )
 

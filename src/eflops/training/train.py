@@ -36,7 +36,7 @@ MOST_WEIGHTS = 20_000
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
     engine = trust.load("engine", job.spec.engine)
-    hashes = code.code_hashes(*code.training_roots(job.spec.method, job.spec.model, job.spec.engine))
+    hashes = code.training_hashes(job.spec.method, job.spec.model, job.spec.engine)
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
     if due:
@@ -48,7 +48,7 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     """Train what a spec file asks for and write the cell's manifest: its records with their hashes."""
     spec = read_spec(plan)
     job = job_of(spec, results, block_size)
-    if code.code_hash(*code.training_roots(spec.method, spec.model, spec.engine)) != spec.code:
+    if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
             f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
         )
