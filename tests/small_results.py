@@ -6,7 +6,7 @@ from typing import Any
 
 from eflops.analysis import products, references
 from eflops.analysis.gather import gather
-from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials, targets_of
+from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials, targets_of
 from eflops.analysis.scorecard import make as scorecard
 from eflops.analysis.summary.write import write as write_summary
 from eflops.config import study
@@ -59,7 +59,12 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
             _make_input(config, path, results)
         products.make(product_job(config, product), results, [results / path for path in product.files])
     known = planned_products(config)
-    write_summary(results, frozenset(summary_sources(known)), summary_trials(known), results / SUMMARY)
+    write_summary(
+        results,
+        frozenset(summary_sources(known)),
+        summary_trials(known),
+        [results / f"summary.{form}" for form in ("json", "md", "rst")],
+    )
     study.write(raw, results / study.NAME)
 
 

@@ -195,9 +195,9 @@ def times(
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
     """Say what a run found, and where its results are."""
-    from eflops.analysis.summary.write import with_places
+    from eflops.analysis.summary.write import closing
 
-    print(with_places(results))
+    print(closing(results))
 
 
 @app.command(rich_help_panel=TRACING)

@@ -1,6 +1,7 @@
 """What the scripts of rules share: a log of their own, progress in it, and one sentence for what ended a job."""
 
 import errno
+import json
 import os
 import resource
 import sys
@@ -12,12 +13,11 @@ from pathlib import Path
 
 from eflops import trust
 from eflops.errors import UserError
+from eflops.files import write_text
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
 STOPPED = "eflops: stopped"
-# The last line of a finished job's log. Snakemake's own benchmark looks at a job now and then and misses its end.
-CPU_SECONDS = "eflops: CPU seconds "
 LINE_SECONDS = 5.0
 BAR = 30
 
@@ -33,7 +33,10 @@ def logged(log: str) -> Iterator[None]:
         _send_to(Path(log))
         yield
         used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        print(f"{CPU_SECONDS}{sum(each.ru_utime + each.ru_stime for each in used):.2f}", flush=True)
+        seconds = round(sum(each.ru_utime + each.ru_stime for each in used), 2)
+        # Snakemake's own benchmark looks at a job now and then and misses its end.
+        write_text(Path(log).with_suffix(".json"), json.dumps({"cpu_seconds": seconds}) + "\n")
+        sys.stdout.flush()
         sys.stderr.flush()
     except (Exception, KeyboardInterrupt) as error:
         _say(_words(error, Path(log).parent), terminal)

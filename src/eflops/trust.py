@@ -38,7 +38,8 @@ ENGINES = {
 }
 # eflops.data.build finds the builder of a kind and methods.base says what a method is; they are neither.
 NO_PARTS: Names = {("data set", "build"), ("method", "base")}
-MADE = ("Table", "Figure")
+# What the functions of a role return.
+RETURNED: Mapping[Role, tuple[str, ...]] = {"product": ("Table", "Figure"), "claim": ("Judgement",)}
 # Where a config names code: the section, and the keys of its entries.
 SECTIONS: tuple[tuple[str, str, Role], ...] = (
     ("methods", "method", "method"),
@@ -136,7 +137,8 @@ def _is_packaged(role: Role, name: str) -> bool:
     """Whether a name is a part of the package that is meant for its role.
 
     A plain name is that of a module in the role's package, which defines the role's part. A maker is a function that
-    such a module defines and that returns a table or a figure. Nothing else of the package can be called.
+    such a module defines and that returns a table or a figure, and a claim's check one that returns a judgement.
+    Nothing else of the package can be called.
     """
     if role == "engine":
         return name in ENGINES
@@ -149,11 +151,9 @@ def _is_packaged(role: Role, name: str) -> bool:
         part = getattr(import_module(module), attribute, None)
     except ModuleNotFoundError:
         return True  # of the package, and absent: `load` says what is missing
-    if role == "claim":
-        return type(part).__name__ == "Claim"
     returned = getattr(part, "__annotations__", {}).get("return")
-    made = role != "product" or getattr(returned, "__name__", returned) in MADE
-    return part is None or (made and getattr(part, "__module__", "") == module)
+    fits = role not in RETURNED or getattr(returned, "__name__", returned) in RETURNED[role]
+    return part is None or (fits and getattr(part, "__module__", "") == module)
 
 
 def _named(config: Any) -> Names:

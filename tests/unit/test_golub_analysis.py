@@ -22,7 +22,7 @@ from eflops.data.golub import genes
 from eflops.data.job import Job
 from eflops.results import labels, record
 from eflops.training.train import train
-from made import made, product_of, traced
+from made import made, product_of, texts, traced
 
 ROOT = Path(__file__).parents[2]
 CONFIG = read(ROOT / "config.yaml", ROOT / "config/smoke.yaml")
@@ -108,8 +108,8 @@ def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
             assert row.gene == names.loc[row.probe, "label"]
             assert row.together >= row.frequency > 0
         assert rows["frequency"].is_monotonic_decreasing
-    assert len(table.shown) == 7
-    assert list(table.shown.columns)[1:3] == ["E-FLoPS", "FLoPS (T = 0)"]
+    assert len(table.rows) == 7
+    assert list(texts(table).columns)[1:3] == ["E-FLoPS", "FLoPS (T = 0)"]
 
 
 def _kept(source: Source, experiment: str, method: str) -> dict[int, list[set[int]]]:
@@ -138,9 +138,9 @@ def test_accuracy_has_all_methods_and_the_references(source: Source) -> None:
     assert (cell["mean"], cell["sd"], cell["n"], cell["units"]) == pytest.approx((own.mean(), own.std(), 6, 3))
     assert cells_.loc[("golub_splits", "best_subset", "accuracy"), "n"] == 3
     assert cells_.loc[("golub_runs", "lasso", "accuracy"), "n"] == 1
-    assert len(table.shown) == 6 + 2 + 6 + 2 + 4
-    bold = table.shown[table.shown["accuracy"].str.startswith("**")]
-    assert set(bold["over"]) == set(table.shown["over"])
+    assert len(table.rows) == 6 + 2 + 6 + 2 + 4
+    bold = texts(table)[texts(table)["accuracy"].str.startswith("**")]
+    assert set(bold["over"]) == set(texts(table)["over"])
     assert "Centralized E-FLoPS" not in set(bold["Method"])
 
 

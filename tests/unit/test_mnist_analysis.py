@@ -21,7 +21,7 @@ from eflops.data.job import Job
 from eflops.results import record
 from eflops.training.numerics import wire
 from eflops.training.train import train
-from made import made, traced
+from made import made, texts, traced
 
 SIZE, TARGET = 44_426, 1110
 SETTINGS = {"rounds": 4, "finetune_rounds": 1, "local_steps": 1, "finetune_steps": 1, "prune_from": 0.5, "rate": 0.1}
@@ -140,7 +140,7 @@ def test_layers_add_up_to_the_records(source):
 
 def test_each_way_to_cut_has_a_row_and_a_late_cut_sends_more(source):
     table = made(STUDY, "mnist_cut", source)
-    assert len(table.shown) == 2
+    assert len(table.rows) == 2
     shares = [cell(table.data, method="eflops", variant=name, metric="share_training") for name in ("start", "quarter")]
     assert shares[0] < shares[1]
 
@@ -168,12 +168,12 @@ def test_only_gated_methods_have_open_gates(source):
     table = made(STUDY, "mnist", source)
     gated = set(table.data.loc[table.data["metric"] == "open_gates", "method"])
     assert gated == {"eflops", "centralized"}
-    assert dict(zip(table.shown["Method"], table.shown["open gates"], strict=True))["Fed-IHT"] == "-"
+    assert dict(zip(texts(table)["Method"], texts(table)["open gates"], strict=True))["Fed-IHT"] == "-"
 
 
 def test_fashion_has_a_row_per_method(source):
     table = made(STUDY, "tab_fashion", source)
-    assert table.shown["Method"].tolist() == ["E-FLoPS", "Fed-IHT"]
+    assert texts(table)["Method"].tolist() == ["E-FLoPS", "Fed-IHT"]
     assert "1 run seed of one data draw" in table.note
 
 

@@ -50,6 +50,7 @@ rule summary:
         [project(path) for path in SUMMARISED_TRIALS],
     output:
         results(paths.SUMMARY),
+        results(paths.SUMMARY_TEXT),
         results(paths.SUMMARY_OF_REPORT),
     log:
         logs("summary"),

@@ -11,4 +11,4 @@ with logged(snakemake.log[0]):
     from eflops.analysis.summary.write import write
 
     params = snakemake.params
-    write(Path(params.results), frozenset(params.sources), params.trials, Path(snakemake.output[0]))
+    write(Path(params.results), frozenset(params.sources), params.trials, map(Path, snakemake.output))

@@ -123,28 +123,17 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
 
 def _first_sight(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
     """What the page shows before any script has run."""
-    told = store.folder / SUMMARY
+    summary = store.folder / SUMMARY
     return {
         "card": index["card"],
         "sections": [_section(index["card"], name) for name in index["card"]["sections"]] if index["card"] else [],
-        "summary": _subjects(told.read_text(encoding="utf-8")) if told.exists() else {},
+        "summary": read_json(summary) if summary.exists() else None,
         "categories": list(dict.fromkeys(product["category"] for product in index["products"])),
         "products": index["products"],
         "records": index["records"],
         "results": index["results"],
         "compared": compared,
     }
-
-
-def _subjects(text: str) -> dict[str, list[str]]:
-    """The summary's points by their subjects."""
-    found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        if line.startswith("- "):
-            found[line.removeprefix("- ")] = []
-        elif line.startswith("  - "):
-            found[next(reversed(found))].append(line.removeprefix("  - "))
-    return found
 
 
 def _section(card: Mapping[str, Any], name: str) -> dict[str, Any]:

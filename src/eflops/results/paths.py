@@ -28,11 +28,14 @@ TRIALS = "search/{dataset}.csv"
 CHOSEN = "search/{dataset}.json"
 SEARCH_RUNS = "search/{dataset}.runs.csv.gz"
 SCORECARD = "scorecard.json"
-SUMMARY = "summary.md"
+SUMMARY = "summary.json"
+SUMMARY_TEXT = "summary.md"
 SUMMARY_OF_REPORT = "summary.rst"
 STUDY = "study.json"
 EXPLORER = "explorer.html"
 LOG = "logs/{job}.log"
+# The CPU seconds of a finished job, beside its log.
+JOB_TIME = "logs/{job}.json"
 BENCHMARK = "benchmarks/{job}.tsv"
 
 FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}

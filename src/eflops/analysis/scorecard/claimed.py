@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -11,21 +11,6 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
 from eflops.analysis.text import counted, judged, signed
 from eflops.errors import UserError
-
-Judge = Callable[[Evidence], Judgement]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim: its check, and the claim in our own few words, for the summary."""
-
-    judge: Judge
-    short: str
-
-
-def claim(*experiments: str, short: str) -> Callable[[Judge], Claim]:
-    """Mark a function as a claim's check; `needs` reads the experiments from the source."""
-    return lambda judge: Claim(judge, short)
 
 
 def per_unit(runs: pd.DataFrame, metric: str, unit: str = "draw", of: str = "draw") -> pd.Series:

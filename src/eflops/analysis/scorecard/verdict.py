@@ -57,6 +57,7 @@ class Value:
     """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None where none finished.
 
     For a number the interval is that for one further unit, for a claim that of the mean. diverged: runs that did.
+    data, at, scale: where a claim is about several kinds of data, which one, where in it (an N/d), and in what unit.
     """
 
     name: str
@@ -66,6 +67,9 @@ class Value:
     n: int
     unit: str
     diverged: int = 0
+    data: str = ""
+    at: str = ""
+    scale: str = ""
 
     @classmethod
     def of(cls, name: str, found: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
@@ -108,7 +112,7 @@ class Comparison:
     values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
     than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
     statement: the comparison in a sentence, with braces for its figure; because: the likely reason where it fails.
-    share: whether the values are shares, whose mean lies between 0 and 1.
+    share: whether the values are shares, whose mean lies between 0 and 1. data, at, scale: as of a `Value`.
     """
 
     name: str
@@ -120,6 +124,9 @@ class Comparison:
     statement: str = ""
     because: str = ""
     share: bool = False
+    data: str = ""
+    at: str = ""
+    scale: str = ""
 
     def __post_init__(self) -> None:
         """Units without a value are left out; two must remain."""
@@ -167,7 +174,8 @@ class Comparison:
 
     def value(self, unit: str) -> Value:
         """The comparison as a value of the scorecard."""
-        return Value(self.name, self.mean, *self.interval, len(self.values), unit)
+        units = len(self.values)
+        return Value(self.name, self.mean, *self.interval, units, unit, 0, self.data, self.at, self.scale)
 
 
 def judge_number(paper: float, ours: Value, longest: float) -> Verdict:

@@ -6,7 +6,6 @@ import pandas as pd
 
 from eflops.analysis.paper import DENSE, METHOD
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Verdict
 
@@ -18,7 +17,6 @@ TWO_NUMBERS = "E-FLoPS sends two numbers per weight, the weight and its gate"
 INDICES = "the indices of kept weights are sent too, which the paper's formula does not count"
 
 
-@claim("mnist", short="E-FLoPS and Fed-IHT are equally accurate on MNIST")
 def mnist_acc(evidence: Evidence) -> Judgement:
     """Similar: final accuracies at 97.5 % sparsity at most two points apart.
 
@@ -45,7 +43,6 @@ def mnist_acc(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim("mnist", short="On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg")
 def mnist_comm(evidence: Evidence) -> Judgement:
     """Bytes of the messages really sent, over both phases; what a round costs after the cut is told beside them.
 
@@ -79,7 +76,6 @@ def mnist_comm(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim("mnist", short="On MNIST, E-FLoPS removes more operations than Fed-IHT")
 def mnist_macs(evidence: Evidence) -> Judgement:
     """The share of the dense network's multiply-accumulate operations that the final network does without.
 

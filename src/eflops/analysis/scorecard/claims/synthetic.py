@@ -4,7 +4,6 @@ import pandas as pd
 
 from eflops.analysis.paper import DENSE, METHOD
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence, Missing, at_ratios
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 
@@ -16,7 +15,6 @@ SHOWN = 0.64
 STABLE = 0.1
 
 
-@claim("support_recovery", short="E-FLoPS has a higher test R2 than Fed-IHT at every N/d")
 def syn_r2(evidence: Evidence) -> Judgement:
     """The final R2 at each N/d of the paper's table; contradicted where it is clearly less than .02 higher."""
 
@@ -34,10 +32,6 @@ def syn_r2(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim(
-    "support_recovery",
-    short="E-FLoPS has a higher test R2 than FedAvg cut to the same size, in training and at the end",
-)
 def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     """At the end of training and after finetuning, contradicted where R2 is clearly less than .02 higher.
 
@@ -65,9 +59,6 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     return claimed.judge(comparisons, "R2 at two stages, and the share of rounds", "draws", runs)
 
 
-@claim(
-    "support_recovery", short="E-FLoPS finds more of the true support than Fed-IHT and FedAvg, but for the smallest N/d"
-)
 def syn_support(evidence: Evidence) -> Judgement:
     """Better than both wherever the paper has it in bold; contradicted where it is clearly less than .02 ahead.
 
@@ -103,7 +94,6 @@ def syn_support(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim("rates_theta", "rates_phi", short="Test R2 hardly depends on the learning rates")
 def syn_lr(evidence: Evidence) -> Judgement:
     """For theta rates .05 to .5 at gate rate .85, and for gate rates .1 to .9 at theta rate .25.
 
