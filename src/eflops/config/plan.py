@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,12 @@ from eflops.config.models import (
     Config,
     Experiment,
     Interval,
-    OwnData,
     Range,
     Search,
-    Synthetic,
     entry_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, as_typed, settings_class
-from eflops.files import read_json, sha256_bytes, write_text
+from eflops.files import read_json
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
@@ -135,57 +132,6 @@ def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, A
     }
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Data draws that are made together: all N/d of a draw share their test rows, all splits of a file its reading.
-
-    by_draw: one job makes one draw, at all N/d; else one job makes all draws. A builder of one's own may take long.
-    """
-
-    dataset: str
-    number: int
-    ratios: tuple[str, ...]
-    draws: tuple[int, ...]
-    by_draw: bool
-
-    @property
-    def rule(self) -> str:
-        """The name of its rule; the second batch of a data set has a number."""
-        return f"data{self.number if self.number > 1 else ''}_{self.dataset}"
-
-    @property
-    def job(self) -> str:
-        """The name of its jobs below the logs."""
-        number = f"-{self.number}" if self.number > 1 else ""
-        return f"data/{self.dataset}{number}{'-draw{draw}' if self.by_draw else ''}"
-
-    @property
-    def message(self) -> str:
-        """What its jobs say that they do."""
-        splits = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
-        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else splits)
-
-
-def data_batches(config: Config) -> Iterator[Batch]:
-    """All data draws of a config, in batches; what other targets ask for is in another, so that none makes too much."""
-    targets: dict[tuple[str, str, int], frozenset[str]] = {}
-    for plan in all_plans(config):
-        target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
-        for place in itertools.product([plan.dataset], plan.ratios, plan.draws):
-            targets[place] = targets.get(place, frozenset()) | {target}
-    ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
-    for (dataset, ratio, draw), asking in targets.items():
-        ratios.setdefault((dataset, draw, asking), []).append(ratio)
-    draws: dict[tuple[str, tuple[str, ...], frozenset[str]], list[int]] = {}
-    for (dataset, draw, asking), several in ratios.items():
-        draws.setdefault((dataset, tuple(sorted(several)), asking), []).append(draw)
-    numbers: Counter[str] = Counter()
-    for (dataset, together, _), alike in draws.items():
-        numbers[dataset] += 1
-        by_draw = isinstance(config.datasets[dataset], Synthetic | OwnData)
-        yield Batch(dataset, numbers[dataset], together, tuple(alike), by_draw)
-
-
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
     """The change of settings behind each variant's label."""
     if isinstance(entry, Search):
@@ -246,37 +192,23 @@ def all_plans(config: Config) -> Iterator[Plan]:
 
 @dataclass(frozen=True)
 class Slice:
-    """One training job: where its plan, its manifest and its records lie below the results, and the plan's digest."""
+    """One training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
 
-    plan: str
+    job: str
     cell: str
     runs: str
-    digest: str
+    text: str
 
-
-def write_slices(config: Config, results: Path) -> dict[str, Slice]:
-    """Write the plans of all training jobs, by the paths of their manifests, and forget manifests that no longer hold.
-
-    A manifest that lists a record which is gone is removed, so that Snakemake trains its cell again.
-    """
-    jobs = {}
-    for slice_, asked in slices(config):
-        write_if_changed(results / slice_.plan, _text(asked))
-        manifest = results / slice_.cell
-        if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
-            manifest.unlink()
-        jobs[slice_.cell] = slice_
-    return jobs
-
-
-def write_if_changed(file: Path, text: str) -> None:
-    """Write a text unless it stands there already, so that the file's date says when it changed."""
-    if not file.exists() or file.read_bytes() != text.encode():
-        write_text(file, text)
+    def is_complete(self, results: Path) -> bool:
+        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
+        try:
+            return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
 
 def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
-    """Every training job of a config, with what its plan file holds."""
+    """Every training job of a config, with the values of its spec."""
     for plan in all_plans(config):
         model = config.datasets[plan.dataset].model
         for method in plan.methods:
@@ -286,17 +218,5 @@ def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
                 for part, seeds in plan.parts(config.seeds_per_job):
                     asked = {**job, "draws": list(plan.draws), "seeds": list(seeds), "code": code}
                     names = {"experiment": plan.name, "ratio": ratio, "method": method, "part": part}
-                    plan_, cell, runs = (each.format(**names) for each in (paths.PLAN, paths.CELL, paths.RUNS))
-                    yield Slice(plan_, cell, runs, sha256_bytes(_text(asked).encode())[:16]), asked
-
-
-def _text(asked: dict[str, Any]) -> str:
-    return json.dumps(asked, indent=1) + "\n"
-
-
-def _is_whole(manifest: Path, folder: Path) -> bool:
-    """Whether every record that a manifest lists is there."""
-    try:
-        return all((folder / path).exists() for path in read_json(manifest)["records"])
-    except (ValueError, KeyError, TypeError):
-        return False
+                    job_, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                    yield Slice(job_, cell, runs, json.dumps(asked, indent=1) + "\n"), asked
