@@ -244,6 +244,9 @@ class Experiment(Strict):
     settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
     cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
+    cases_of: Name | None = Field(
+        None, description="an entry that a search chose and whose parts are the cases, such as synthetic_temperature"
+    )
 
 
 class Interval(Strict):

@@ -1,4 +1,4 @@
-"""What the temperature T of the entropy term changes: over all settings of a crossed search, and at the best of each T."""
+"""What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,12 +37,13 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
         for temperature, cell in rows_by(part, "temperature").items():
             row[f"T = {temperature:g}"] = difference(cell, "mean")
         rows.append(row)
+    unit = "split" if splits else "draw"
     draws = int(data["draws"].max()) if len(data) else 0
     left_out = int(data["missing"].max()) if len(data) else 0
     note = (
-        f"Differences from T = 0 with everything else equal: setting, {'split' if splits else 'draw'} and run seed. Mean "
-        f"and 95 % interval over n settings and {draws} {'splits' if splits else 'draws'}, both as random effects; rows "
-        "that are not by N/d are about the mean over the search's N/d. Nobody tuned any of these settings."
+        f"Differences from T = 0 with everything else equal: setting, {unit} and run seed. Mean and 95 % interval over "
+        f"n settings and {draws} {unit}s, both as random effects; rows that are not by N/d are about the mean over the "
+        "search's N/d. Nobody tuned any of these settings."
         + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
     )
     return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings"])
