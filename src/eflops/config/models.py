@@ -318,8 +318,10 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That and the entry of settings nearest to the paper, where they are looked for."""
-        return [self.entry, *([f"{self.entry}_nearest"] if self.nearest else [])]
+        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        crossed = any("temperature" in settings for settings in self.cross.values())
+        more = {"nearest": self.nearest, "temperature": crossed}
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
 
 
 class Config(Strict):

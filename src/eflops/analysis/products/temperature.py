@@ -32,9 +32,10 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
     data = search_effects(source, search, metrics, splits)
     rows = []
     for (group, metric), part in data.groupby(["group", "metric"], sort=False):
+        cells = rows_by(part, "temperature")
         row: Row = {"settings": str(group), "metric": NAMES[str(metric)]}
-        row["n"] = number(part.iloc[0], "settings", "{:.0f}")
-        for temperature, cell in rows_by(part, "temperature").items():
+        row["n"] = number(next(iter(cells.values())), "settings", "{:.0f}")
+        for temperature, cell in cells.items():
             row[f"T = {temperature:g}"] = difference(cell, "mean")
         rows.append(row)
     unit = "split" if splits else "draw"
@@ -82,7 +83,8 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
     rows = []
     for case, part in data.groupby("case", sort=False):
         cells = rows_by(part, "metric")
-        row: Row = {"settings": names.get(str(case), str(case)), "T": number(part.iloc[0], "temperature", short)}
+        first = next(iter(cells.values()))
+        row: Row = {"settings": names.get(str(case), str(case)), "T": number(first, "temperature", short)}
         for metric, cell in cells.items():
             row[NAMES[metric]] = spread(cell)
             row[f"{NAMES[metric]}, less best at T = 0"] = difference(cell)
