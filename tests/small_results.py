@@ -52,7 +52,7 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
     config = check(raw)
     make_runs(results, config)
     for plan in all_plans(config):
-        _gather(plan, results)
+        gather_runs(plan, results)
     # What is drawn from the scorecard comes after all tables, which the scorecard reads.
     for product in sorted(planned_products(config), key=lambda product: SCORECARD in product.inputs):
         for path in product.inputs:
@@ -93,7 +93,8 @@ def _train(config: Config, plan: Plan, results: Path) -> None:
             write_text(results / f"benchmarks/train/{place}.tsv", BENCHMARK)
 
 
-def _gather(plan: Plan, results: Path) -> None:
+def gather_runs(plan: Plan, results: Path) -> None:
+    """The gathered files of an experiment or search."""
     out = results / "gathered" / f"{plan.name}.csv"
     gather(
         plan.as_json(),

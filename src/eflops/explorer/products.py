@@ -19,7 +19,7 @@ from eflops.explorer.page import rounded
 from eflops.provenance.explain.address import Cell, key_columns
 from eflops.provenance.explain.recompute import remake
 from eflops.provenance.explain.text import plain
-from eflops.provenance.explain.trace import trace_row
+from eflops.provenance.explain.trace import Tracer
 from eflops.provenance.explain.verdicts import reads_of, runs_behind
 
 
@@ -89,10 +89,10 @@ def product_json(
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
-    behind = []
+    behind, tracer = [], Tracer(product, made)
     for place, row in enumerate(frame.to_dict("records")):
         cells = [Cell({key: row[key] for key in keys}, column, row[column], place) for column in values]
-        traced = trace_row(product, made, cells) if cells else []
+        traced = tracer.row(cells) if cells else []
         behind.append([references.add(each.runs, each.metric, each.formula) for each in traced])
     return {
         "kind": product.kind,

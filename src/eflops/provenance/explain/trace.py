@@ -5,7 +5,7 @@ variant, phase, round, set_rate, panel ...) chooses the rows that agree with it;
 What is shown of each run is the metric that the cell's key `metric`, its own column or the product names.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,17 +81,56 @@ class Trace:
 
 def trace(product: Product, made: "Table | Figure", cell: Cell) -> Trace:
     """The runs behind a cell of a product as it was made."""
-    return next(trace_row(product, made, [cell]))
+    return next(Tracer(product, made).row([cell]))
 
 
-def trace_row(product: Product, made: "Table | Figure", cells: Sequence[Cell]) -> Iterator[Trace]:
-    """The runs behind the cells of one row, which are looked up once for each metric."""
-    found: dict[str, pd.DataFrame] = {}
-    for cell in cells:
-        metric = _metric(made, cell)
-        if metric not in found:
-            found[metric] = _with_values(_matching(made.runs, cell, metric), metric)
-        yield Trace(cell, found[metric], metric, _formula(product, cell, metric, found[metric]))
+class Tracer:
+    """Finds the runs behind the cells of a product.
+
+    The runs are indexed by the columns that keys name, so that a table of thousands of rows over thousands of runs
+    takes time in proportion to its rows.
+    """
+
+    def __init__(self, product: Product, made: "Table | Figure") -> None:
+        self.product, self.made = product, made
+        self._indices: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+
+    def row(self, cells: Sequence[Cell]) -> Iterator[Trace]:
+        """The traces of the cells of one row, whose runs are looked up once for each metric."""
+        found: dict[str, pd.DataFrame] = {}
+        for cell in cells:
+            metric = _metric(self.made, cell)
+            if metric not in found:
+                found[metric] = _with_values(self._matching(cell, metric), metric)
+            yield Trace(cell, found[metric], metric, _formula(self.product, cell, metric, found[metric]))
+
+    def _matching(self, cell: Cell, metric: str) -> pd.DataFrame:
+        """The runs that agree with every key of the cell that they have."""
+        # A key that is empty says nothing: the panels of a figure need not all have the same keys.
+        keys = {key: value for key, value in cell.keys.items() if not pd.isna(value)}
+        runs = self.made.runs
+        methods = dict.fromkeys(keys[key] for key in METHOD_KEYS if key in keys)
+        wanted = [{key: keys[key] for key in keys if key in runs and key != metric and key not in METHOD_KEYS}]
+        # What searches saw has no runs behind it.
+        if methods and "method" in runs and metric != "method":
+            wanted = [{**wanted[0], "method": method} for method in methods]
+        places = [place for each in wanted for place in self._index(tuple(each)).get(_canonical(each.values()), ())]
+        return runs.iloc[sorted(places)] if places else _agreeing(runs, keys, metric)
+
+    def _index(self, columns: tuple[str, ...]) -> dict[tuple[Any, ...], list[int]]:
+        """Where the runs with each combination of values of some columns are."""
+        if columns not in self._indices:
+            index: dict[tuple[Any, ...], list[int]] = {}
+            values = zip(*(self.made.runs[name] for name in columns), strict=True) if columns else ()
+            for place, each in enumerate(values):
+                index.setdefault(_canonical(each), []).append(place)
+            self._indices[columns] = index if columns else {(): list(range(len(self.made.runs)))}
+        return self._indices[columns]
+
+
+def _canonical(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Values by which runs are looked up; numbers that differ in their last digits alone are one."""
+    return tuple(f"{value:.12g}" if pd.api.types.is_number(value) else str(value) for value in values)
 
 
 def _with_values(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
@@ -113,10 +152,8 @@ def _metric(made: "Table | Figure", cell: Cell) -> str:
     return max(named, key=len) if named else made.metric
 
 
-def _matching(runs: pd.DataFrame, cell: Cell, metric: str) -> pd.DataFrame:
-    """The rows that agree with every key they have."""
-    # A key that is empty says nothing: the panels of a figure need not all have the same keys.
-    keys = {key: value for key, value in cell.keys.items() if not pd.isna(value)}
+def _agreeing(runs: pd.DataFrame, keys: dict[str, Any], metric: str) -> pd.DataFrame:
+    """The rows that agree with keys which are written otherwise than in the runs, such as in other cases."""
     # Only the columns that are asked about, because taking rows of all columns is what takes time.
     names = [key for key in (*keys, "method") if key in runs and key != metric]
     left = runs[list(dict.fromkeys(names))].reset_index(drop=True)
@@ -124,7 +161,6 @@ def _matching(runs: pd.DataFrame, cell: Cell, metric: str) -> pd.DataFrame:
         if key in keys and key not in METHOD_KEYS:
             left = left[_agrees(left[key], keys[key])]
     methods = {keys[key] for key in METHOD_KEYS if key in keys}
-    # What searches saw has no runs behind it.
     left = left[left["method"].isin(methods)] if methods and "method" in left else left
     return runs.iloc[left.index]
 
