@@ -10,16 +10,32 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from eflops import trust
 from eflops.errors import UserError
 from eflops.files import write_text
+from eflops.results.specs import keep, read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
 STOPPED = "eflops: stopped"
 LINE_SECONDS = 5.0
 BAR = 30
+
+
+@contextmanager
+def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
+    """Run a rule's job: log what it prints, hand it the values of its spec, and keep the spec once it is done.
+
+    snakemake: the object that Snakemake gives to scripts. The job's input and output have a file `spec` each, and
+    `params.spec` is the digest of the spec that was planned.
+    """
+    with logged(snakemake.log[0]):
+        text = read_wanted(Path(snakemake.input.spec), snakemake.params.spec)
+        yield json.loads(text)
+        # Last: a job that was killed before leaves no spec, so that it is due.
+        keep(text, Path(snakemake.output.spec))
 
 
 @contextmanager

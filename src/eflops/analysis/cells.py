@@ -12,9 +12,9 @@ the number stands in. Markdown, LaTeX, HTML and the results explorer are all wri
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from numbers import Integral
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from eflops.analysis.text import ABSENT, MISSING, decimals, with_minus
@@ -123,6 +123,6 @@ def _with_diverged(row: pd.Series, mean: str, beside: Cell, counts: bool) -> Cel
 
 def _index(name: Hashable) -> int:
     """The index of a row in `Table.data`; a row that was taken from elsewhere has none."""
-    if not isinstance(name, Integral):
+    if not isinstance(name, int | np.integer):
         raise TypeError(f"{name!r} is no row of a table's data; take rows with `rows_by`, which keeps their index.")
     return int(name)

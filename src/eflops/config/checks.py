@@ -25,6 +25,7 @@ def mistakes(config: Config) -> Iterator[str]:
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
     yield from _dataset_mistakes(config)
+    yield from _model_mistakes(config)
     methods = [*_method_mistakes(config)]
     yield from methods
     if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
@@ -60,6 +61,23 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                     yield f"{place}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
             yield from own.builder_mistakes(entry.kind, f"{place}.kind")
+
+
+def _model_mistakes(config: Config) -> Iterator[str]:
+    """Whether models of the user's own can be built; what their modules are called is known in the job alone."""
+    sections: tuple[tuple[str, Mapping[str, Any]], ...] = (
+        ("datasets", config.datasets),
+        ("experiments", config.experiments),
+        ("searches", config.searches),
+    )
+    for section, entries in sections:
+        for name, entry in entries.items():
+            model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
+            if entry.model is not None and ":" in entry.model:
+                yield from own.model_mistakes(entry.model, f"{section}.{name}.model")
+            elif entry.gated and ":" not in model:
+                right = "all weights of a built-in model are gated; leave this key out"
+                yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:

@@ -3,7 +3,6 @@
 A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -31,13 +30,12 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     return builder(settings["kind"])(settings, ratio, seed, raw)
 
 
-def make(settings: str, *manifests: str) -> None:
-    """Make draws of the data set that `settings`, as JSON, describe: each in its manifest's folder, which names it."""
-    told = json.loads(settings)
-    raw = Path("resources") / told["source"] if told.get("source") else None
-    for folder in (Path(manifest).parent for manifest in manifests):
-        ratio, _, draw = folder.name.partition("-draw")
-        save(build(told, ratio_value(ratio), int(draw), raw), folder, {**told, "ratio": ratio, "draw": int(draw)})
+def make(settings: Mapping[str, Any], folder: Path) -> None:
+    """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe."""
+    raw = Path("resources") / settings["source"] if settings.get("source") else None
+    ratio, _, draw = folder.name.partition("-draw")
+    federation = build(settings, ratio_value(ratio), int(draw), raw)
+    save(federation, folder, {**settings, "ratio": ratio, "draw": int(draw)})
 
 
 def builder(kind: str) -> Builder:
