@@ -55,6 +55,8 @@ Trusted = Annotated[
 Words = list[str] | None
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
+# Exit codes of verify for the one run of a record.
+VERIFIED = {"identical": 0, "within tolerance": 0, "different": 1, "not checked": 2}
 OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
 
 
@@ -213,9 +215,11 @@ def scorecard(results: Results = RESULTS) -> None:
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
     from eflops.provenance.explain.show import describe
-    from eflops.results.store import read_record
+    from eflops.results.store import RUNS, read_record
 
-    print(describe(read_record(record)))
+    entry = read_record(record)
+    folder = next((up.parent for up in record.parents if up.name == RUNS), RESULTS)
+    print(describe(entry, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -255,6 +259,7 @@ def verify(
     config: Configs = None,
     runs: Annotated[int, typer.Option(min=1, help="how many of the runs to train again")] = 3,
     every: Annotated[bool, typer.Option("--all", help="train all of them again")] = False,
+    weights: Annotated[bool, typer.Option("--weights", help="evaluate the kept weights instead of training")] = False,
     seed: Seed = None,
     trusted: Trusted = False,
 ) -> int:
@@ -269,17 +274,20 @@ def verify(
     seed = new_seed() if seed is None else seed
     with opened(results_of(file, results) if file else results or RESULTS) as store:
         if file and (run := record_in(store, file)):
-            (alone,) = train_again(store, [run], print)
-            return int(alone.outcome == "different")
+            (alone,) = train_again(store, [run], print, weights)
+            return VERIFIED[alone.outcome]
         explained = _explanation(store, file, row, series, x, column, line, config) if file else None
         behind = explained.runs if explained else all_runs(store)
         print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
         repeat = "" if len(chosen) == len(behind) else f" (--seed {seed} chooses the same)"
-        print(f"{len(chosen)} of the {len(behind)} runs behind it, trained again{repeat}:", flush=True)
-        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True))
+        how = "evaluated" if weights else "trained"
+        print(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
+        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True), weights)
     if explained:
         print(f"The number made again from the records: {remade(explained)}")
+    if not any(each.outcome != "not checked" for each in verified):
+        raise UserError(f"{file or store.folder}: no run is behind this that could be {how} again; nothing was.")
     return int(not passed(explained, verified))
 
 
@@ -351,7 +359,7 @@ def model(
     from eflops.results.store import opened
 
     with opened(results) as store:
-        model_of(store.folder, experiment, method, draw, seed).write(out)
+        model_of(store, experiment, method, draw, seed).write(out)
 
 
 @app.command(rich_help_panel=SHARING)

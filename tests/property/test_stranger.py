@@ -52,7 +52,7 @@ def seal(values: dict[str, Any]) -> None:
 
 
 PLACE = ("--row", "0.64", "--column", "eflops")
-RECORD = "runs/support_recovery/nd0.64/eflops/base/draw0-seed0.json"
+RECORD = "runs/support_recovery/nd0.64/fedavg/base/draw0-seed0.json"
 
 
 def explain(folder: Path) -> None:
@@ -134,11 +134,10 @@ def name_a_kind(folder: Path) -> None:
 
 
 def name_a_method(folder: Path) -> None:
-    for path in folder.glob("runs/*/*/*/*/*.json"):
-        values = json.loads(path.read_text())
-        values["origin"]["job"]["method"] = "stranger_part:run"
-        seal(values)
-        path.write_text(json.dumps(values))
+    values = json.loads((folder / RECORD).read_text())
+    values["origin"]["job"]["method"] = "stranger_part:run"
+    seal(values)
+    (folder / RECORD).write_text(json.dumps(values))
 
 
 @pytest.mark.parametrize(

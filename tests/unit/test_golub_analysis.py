@@ -7,21 +7,19 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import small_results
 from eflops.analysis import references
-from eflops.analysis.gather import gather
 from eflops.analysis.products import make
 from eflops.analysis.products.golub import distribution
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import gene_shares, mean_jaccard, selected_features
 from eflops.config.load import read
-from eflops.config.plan import job_slice, plan_of
+from eflops.config.plan import plan_of
 from eflops.config.products import Product, product_job, products
 from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.data.golub import genes
-from eflops.data.job import Job
 from eflops.results import labels, record
-from eflops.training.train import train
 from made import made, product_of, texts, traced
 
 ROOT = Path(__file__).parents[2]
@@ -48,13 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
             folder = results / "data" / plan.dataset / labels.data_label(labels.WHOLE, draw)
             if not folder.exists():
                 save(build(settings, None, draw), folder, {**settings, "ratio": labels.WHOLE, "draw": draw})
-        for method in plan.methods:
-            slice_ = job_slice(config, name, labels.WHOLE, method)
-            folder = results / "runs" / name / labels.WHOLE / method
-            train(Job(slice_, results / "data", folder, tuple(plan.runs), 32), lambda _: lambda *_: None)
-        out = results / "gathered" / f"{name}.csv"
-        parts = (out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports"))
-        gather(plan.as_json(), results / "runs" / name, out, *parts)
+        small_results.train_plan(config, plan, results)
+        small_results.gather(plan, results)
     for name in ("golub_runs", "golub_splits"):
         _fit_references(config.experiments[name].draws, name, results)
     names = {method: entry.label for method, entry in config.methods.items()}

@@ -7,20 +7,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import small_results
 from eflops.analysis import products
-from eflops.analysis.gather import gather
 from eflops.analysis.products.mnist import by_layer
 from eflops.analysis.source import Source
 from eflops.analysis.stats import costs
 from eflops.config.load import check
-from eflops.config.plan import all_plans, job_slice
+from eflops.config.plan import all_plans
 from eflops.config.products import product_job
 from eflops.config.products import products as planned
 from eflops.data.federation import Block, Federation, save
-from eflops.data.job import Job
 from eflops.results import record
 from eflops.training.numerics import wire
-from eflops.training.train import train
 from made import made, texts, traced
 
 SIZE, TARGET = 44_426, 1110
@@ -70,12 +68,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     for place in ("mnist/all-draw0", "mnist/all-draw1", "fashion/all-draw0"):
         save(pictures(place), results / "data" / place, {})
     for plan in all_plans(config):
-        runs = results / "runs" / plan.name
-        for method in plan.methods:
-            slice_ = job_slice(config, plan.name, "all", method)
-            train(Job(slice_, results / "data", runs / "all" / method, tuple(plan.runs), 32), lambda _: lambda *_: None)
-        out = results / "gathered" / f"{plan.name}.csv"
-        gather(plan.as_json(), runs, out, *(out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports")))
+        small_results.train_plan(config, plan, results)
+        small_results.gather(plan, results)
     return Source(results, LABELS, ("centralized",))
 
 

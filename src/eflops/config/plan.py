@@ -1,14 +1,15 @@
 """From experiments to jobs: which cells there are, which runs each trains, and where their records lie."""
 
 import itertools
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eflops.code import code_hash, training_roots
+from eflops.code import combined, engine_of, training_hashes
+from eflops.config.cell import CellSpec
 from eflops.config.models import (
     FORMER,
     Config,
@@ -16,18 +17,23 @@ from eflops.config.models import (
     Interval,
     Range,
     Search,
+    Value,
     entry_of,
+    model_of,
 )
-from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, as_typed, settings_class
+from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
 from eflops.files import read_json
 from eflops.results import paths
-from eflops.results.labels import BASE, WHOLE, Run, ratio_label
+from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
 from eflops.rng import numpy_generator
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment or search, unfolded: the same runs for each of its ratios and methods."""
+    """An experiment or search, unfolded: each of its ratios and methods is a cell.
+
+    variants: the labels of each method's variants; the methods of a search may differ in them (`cross`).
+    """
 
     name: str
     dataset: str
@@ -35,12 +41,26 @@ class Plan:
     ratios: tuple[str, ...]
     draws: tuple[int, ...]
     seeds: tuple[int, ...]
-    variants: tuple[str, ...]
+    variants: dict[str, tuple[str, ...]]
+
+    def runs(self, method: str) -> list[Run]:
+        """Every run of a method's cells."""
+        return [Run(*parts) for parts in itertools.product(self.variants[method], self.draws, self.seeds)]
 
     @property
-    def runs(self) -> list[Run]:
-        """Every run of one cell."""
-        return [Run(*parts) for parts in itertools.product(self.variants, self.draws, self.seeds)]
+    def record_paths(self) -> list[str]:
+        """The records of all cells below the experiment's folder, in the order of the gathered tables."""
+        return [
+            f"{ratio}/{method}/{run.path}"
+            for ratio in self.ratios
+            for method in self.methods
+            for run in self.runs(method)
+        ]
+
+    @property
+    def data_folders(self) -> list[str]:
+        """The data draws that it trains on, below the folder of all data."""
+        return [f"{self.dataset}/{data_label(ratio, draw)}" for ratio in self.ratios for draw in self.draws]
 
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
@@ -50,10 +70,6 @@ class Plan:
         for start in range(0, len(self.seeds), seeds):
             part = self.seeds[start : start + seeds]
             yield f"_seeds{part[0]}to{part[-1]}", part
-
-    def as_json(self) -> dict[str, Any]:
-        """The plan as JSON values."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
 
 def plan_of(config: Config, name: str) -> Plan:
@@ -66,7 +82,7 @@ def plan_of(config: Config, name: str) -> Plan:
         ratios=tuple(map(ratio_label, entry.ratios)) or (WHOLE,),
         draws=tuple(entry.draws),
         seeds=tuple(range(entry.first_seed, entry.first_seed + entry.seeds)),
-        variants=tuple(_changes(entry, entry.methods[0])),
+        variants={method: _labels(entry, method) for method in entry.methods},
     )
 
 
@@ -84,8 +100,9 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     like = config.datasets[entry.dataset].settings_like
     methods = [*filter(None, [column.settings_like]), method]
     choices = {} if searched else config.choices
+    first = {"initial": "module"} if ":" in model_of(config, name)[0] else {}
     return [
-        ("", DEFAULTS.get(column.method, {})),
+        ("", {**DEFAULTS.get(column.method, {}), **first}),
         *(
             (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
             for source in filter(None, [like or entry.dataset, other])
@@ -108,44 +125,64 @@ def variants_of(config: Config, name: str, method: str) -> dict[str, TrainingSet
     return {label: model.model_validate({**values, **change}) for label, change in changes.items()}
 
 
-def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, Any]:
-    """All that a cell's training depends on besides data and code: its slice of the config, as JSON values."""
-    entry = entry_of(config, name)
-    chosen = config.methods[method]
-    dataset = config.datasets[entry.dataset]
-    per_class = {name: count for name in ("genes_per_class", "keep") if (count := getattr(dataset, name, None))}
-    return {
-        "experiment": name,
-        "dataset": entry.dataset,
-        "model": dataset.model,
-        "density": dataset.density,
-        **per_class,
-        "client_fraction": dataset.client_fraction,
-        "ratio": ratio,
-        "name": method,
-        "method": chosen.method,
-        "options": dict(chosen.options),
-        "pooled": chosen.pooled,
-        "engine": config.engine,
-        "evaluate_every": entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
-        "variants": {label: as_typed(settings) for label, settings in variants_of(config, name, method).items()},
-    }
+def cell_spec(config: Config, name: str, ratio: str, method: str) -> CellSpec:
+    """The spec of one cell."""
+    return next(spec for spec in cell_specs(config, name, [method]) if spec.ratio == ratio)
+
+
+def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) -> Iterator[CellSpec]:
+    """The cells of an experiment or search, method by method, without the hash of their code.
+
+    All ratios of a method share their settings, which are validated once.
+    """
+    plan = plan_of(config, name)
+    entry, dataset = entry_of(config, plan.name), config.datasets[plan.dataset]
+    model, gated = model_of(config, plan.name)
+    for method in plan.methods if methods is None else methods:
+        column = config.methods[method]
+        first = CellSpec(
+            experiment=plan.name,
+            dataset=plan.dataset,
+            model=model,
+            gated=gated,
+            intercept=getattr(dataset, "intercept", False) and ":" not in model,
+            density=dataset.density,
+            genes_per_class=getattr(dataset, "genes_per_class", None),
+            keep=getattr(dataset, "keep", None),
+            client_fraction=dataset.client_fraction,
+            ratio=plan.ratios[0],
+            name=method,
+            method=column.method,
+            options=column.options,
+            pooled=column.pooled,
+            engine=engine_of(config.engine, model, column.method),
+            evaluate_every=entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
+            variants=variants_of(config, plan.name, method),
+            draws=plan.draws,
+            seeds=plan.seeds,
+        )
+        yield from (first.model_copy(update={"ratio": ratio}) for ratio in plan.ratios)
+
+
+def _labels(entry: Experiment | Search, method: str) -> tuple[str, ...]:
+    """The labels of a method's variants, in order; a trial that is crossed has one for each value."""
+    if isinstance(entry, Search):
+        crossed = [f",{_label(change)}" if change else "" for change in _grid(entry.cross.get(method, {}))]
+        return tuple(f"trial{trial:02d}{value}" for trial in range(entry.trials) for value in crossed)
+    return tuple(entry.cases) or tuple(map(_label, _grid(entry.vary)))
 
 
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
     """The change of settings behind each variant's label."""
+    changes: Iterable[dict[str, Any]]
     if isinstance(entry, Search):
         ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
+        trials = (_draw(ranges, trial, entry.group) for trial in range(entry.trials))
         crossed = _grid(entry.cross.get(method, {}))
-        return {
-            ",".join([f"trial{trial:02d}", *([_label(change)] if change else [])]): {**drawn, **change}
-            for trial in range(entry.trials)
-            for drawn in [_draw(ranges, trial, entry.group)]
-            for change in crossed
-        }
-    if entry.cases:
-        return {label: dict(change) for label, change in entry.cases.items()}
-    return {_label(change): change for change in _grid(entry.vary)}
+        changes = ({**drawn, **change} for drawn in trials for change in crossed)
+    else:
+        changes = [dict(change) for change in entry.cases.values()] or _grid(entry.vary)
+    return dict(zip(_labels(entry, method), changes, strict=True))
 
 
 def _grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -166,14 +203,20 @@ def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
 
     What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
     """
-    return {key: _draw_one(values, key, trial if key in PER_RUN else trial // group) for key, values in ranges.items()}
+    return {
+        key: _draw_one(
+            values if isinstance(values, Interval) else tuple(values), key, trial if key in PER_RUN else trial // group
+        )
+        for key, values in ranges.items()
+    }
 
 
 # A setting that was renamed keeps its stream, so that the trials of earlier searches come out again.
 STREAMS = {present: former for former, present in FORMER.items()}
 
 
-def _draw_one(values: Range, key: str, trial: int) -> Any:
+@cache
+def _draw_one(values: Interval | tuple[Value, ...], key: str, trial: int) -> Value:
     generator = numpy_generator(trial, f"search/{STREAMS.get(key, key)}")
     if not isinstance(values, Interval):
         return values[int(generator.integers(len(values)))]
@@ -207,16 +250,13 @@ class Slice:
             return False
 
 
-def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
-    """Every training job of a config, with the values of its spec."""
+def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
+    """Every training job of a config, with its spec."""
     for plan in all_plans(config):
-        model = config.datasets[plan.dataset].model
-        for method in plan.methods:
-            code = code_hash(*training_roots(config.methods[method].method, model, config.engine))
-            for ratio in plan.ratios:
-                job = job_slice(config, plan.name, ratio, method)
-                for part, seeds in plan.parts(config.seeds_per_job):
-                    asked = {**job, "draws": list(plan.draws), "seeds": list(seeds), "code": code}
-                    names = {"experiment": plan.name, "ratio": ratio, "method": method, "part": part}
-                    job_, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
-                    yield Slice(job_, cell, runs, json.dumps(asked, indent=1) + "\n"), asked
+        for spec in cell_specs(config, plan.name):
+            code = combined(training_hashes(spec.method, spec.model, spec.engine))
+            for part, seeds in plan.parts(config.seeds_per_job):
+                job = spec.model_copy(update={"seeds": seeds, "code": code})
+                names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
+                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                yield Slice(name, cell, runs, job.text()), job
