@@ -118,9 +118,9 @@ def test_three_rounds_of_the_cnn(name: str, pictures: Federation, monkeypatch: p
         seen["batched"].append(aggregate(*arguments))
         return seen["batched"][-1]
 
-    def noted(point: reference.Round) -> Any:
+    def noted(point: reference.Round, ungated: int) -> Any:
         seen["plain"].append(point.state)
-        return keep_track(point)
+        return keep_track(point, ungated)
 
     monkeypatch.setattr(owner, "aggregate", watched)
     monkeypatch.setattr(single, "messages", noted)

@@ -200,6 +200,8 @@ class GridTransport:
         for part in ("gates", "multiplier"):
             if (getattr(payload, part) is None) != (getattr(download, part) is None):
                 return f"answered with a message of another method: its {part} do not match the order's"
+        if payload.ungated != download.ungated:
+            return f"answered with {payload.ungated} ungated values, and the order has {download.ungated}"
         return payload
 
     def _count(self, way: str, content: RecordDict) -> None:

@@ -55,8 +55,12 @@ class Result(Part):
     diverged_round: int | None = None
     metrics: dict[str, float]
     curve: Curve
-    support: list[int] = Field(description="indices of the kept weights; none of a run that diverged")
+    support: list[int] = Field(description="indices of the kept gated weights; none of a run that diverged")
     weights: list[float] = Field([], description="the kept weights, in the order of support; of linear models alone")
+    # Left out where a model has none, as of all models of the paper, whose result hashes stay as they were.
+    ungated: list[float] = Field(
+        [], exclude_if=lambda values: not values, description="parameters that are never cut; of linear models alone"
+    )
     weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
     parameters: int = Field(description="|theta|")
     traffic: dict[str, dict[str, int]] = Field(description="bytes between server and clients, by phase")

@@ -93,7 +93,7 @@ def make_task(
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     model = build_model(slice_["model"], federation.test, federation.meta)
-    task = Task(model, kept_weights(slice_, model.size, federation.meta.get("classes")), RunSettings(settings))
+    task = Task(model, kept_weights(slice_, model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
     return task, evaluation
@@ -161,7 +161,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     """The result part of one run of a block; a run that diverged has no weights."""
     diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
-    kept = weights != 0
+    kept, gated = weights != 0, task.gated
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -174,8 +174,9 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
             round=shown,
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
-        support=np.flatnonzero(kept).tolist(),
-        weights=_readable(weights[kept]) if len(task.model.layers) == 1 else [],
+        support=np.flatnonzero(kept[:gated]).tolist(),
+        weights=_readable(weights[:gated][kept[:gated]]) if len(task.layers) == 1 else [],
+        ungated=_readable(weights[gated:]) if len(task.layers) == 1 else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
         traffic=log.traffic,

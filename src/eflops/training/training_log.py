@@ -91,7 +91,8 @@ class TrainingLog:
         traffic["down"] += down
         traffic["up"] += up
         traffic["paper"] += clients * sum(
-            wire.paper_bytes("gated" if part.gates is not None else "sparse", size, part.kept(size))
+            4 * part.ungated
+            + wire.paper_bytes("gated" if part.gates is not None else "sparse", size, part.kept(size) - part.ungated)
             for part in (download, upload)
         )
         traffic["last_round"] = down + up
@@ -114,11 +115,12 @@ def pruned(task: Task, theta: Tensor) -> tuple[Tensor, Tensor]:
 def _message_bytes(payload: Payload, size: int) -> int:
     """The encoded size of a run's message."""
     return wire.encoded_size(
-        size,
-        payload.kept(size),
+        size - payload.ungated,
+        payload.kept(size) - payload.ungated,
         gates=payload.gates is not None,
         tail=payload.tail is not None,
         multiplier=payload.multiplier is not None,
         dense=payload.support is None,
         implicit=payload.implicit,
+        ungated=payload.ungated,
     )

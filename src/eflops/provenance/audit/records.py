@@ -239,4 +239,5 @@ def whole(result: Result) -> np.ndarray:
     """All parameters [parameters] as little-endian float32, zero outside the support."""
     theta = np.zeros(result.parameters, "<f4")
     theta[result.support] = result.weights
+    theta[theta.size - len(result.ungated) :] = result.ungated
     return theta

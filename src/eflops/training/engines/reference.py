@@ -75,15 +75,16 @@ def kl(phi: Tensor, prior: Tensor) -> Tensor:
 def eflops(run: Problem) -> Iterator[Round]:
     """E-FLoPS, and at T = 0 FLoPS: the server averages theta z and z, divides one by the other, and cuts."""
     z = mean_gate(first_phi(run))
-    theta = run.first_weights / z if run.settings.rescale_start else run.first_weights
+    theta = run.first_weights / run.with_ones(z) if run.settings.rescale_start else run.first_weights
     state = Message(theta, z, torch.zeros(()))
     for round_ in range(run.settings.rounds):
         answers = [(w, gated_client(run, state, client, round_)) for client, w in run.selected_in(round_)]
-        weights = sum(w * answer.theta * answer.z for w, answer in answers)
+        weights = sum(w * answer.theta * run.with_ones(answer.z) for w, answer in answers)
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
         constraint = active(recover(z, run.settings)).sum() - run.target
-        state, down = gated_message(run, weights / z.clamp(SMALL), z, lam * (constraint > 0), kept(run, round_)), state
+        theta = weights / run.with_ones(z.clamp(SMALL))
+        state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
         yield Round("training", round_, down, answers[0][1], state, noise_free(run, state), watched(run, state))
 
 
@@ -96,13 +97,13 @@ def gated_client(run: Problem, received: Message, client: int, round_: int) -> M
     optimizer = torch.optim.SGD([
         {"params": [theta.requires_grad_()], "lr": settings.rate},
         {"params": [phi.requires_grad_()], "lr": settings.gate_rate},
-        {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.size, "maximize": True},
+        {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.gated, "maximize": True},
     ])  # fmt: skip
     noise = run.gate_noise(client, round_)
     for x, y in run.batches(client, round_, settings.local_steps):
         loss = torch.zeros(())
         for _ in range(settings.samples):
-            weights = theta * gate(phi + next(noise))
+            weights = theta * run.with_ones(gate(phi + next(noise)))
             clip_gradient(weights, settings.clip, settings.samples)
             loss = loss + run.loss(weights, x, y) / settings.samples
         constraint = active(phi).sum() - run.target
@@ -120,15 +121,16 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
     """The largest |theta z| with their gates; the other weights are 0, and their gates their average, the tail."""
     if keep is None:
         return Message(theta, z, lam)
-    support = top(run, (theta * z).abs(), keep)
-    return Message(theta * support, torch.where(support, z, z[~support].mean()), lam, support)
+    support = top(run, (theta * run.with_ones(z)).abs(), keep)
+    open_, closed = support[: run.gated], ~support[: run.gated]
+    return Message(theta * support, torch.where(open_, z, z[closed].mean()), lam, support)
 
 
 def noise_free(run: Problem, state: Message) -> Tensor:
     """theta times the gate without noise; where that is 0, a trace of the mean gate ranks the weights behind it."""
     phi = recover(state.z, run.settings)
     opened = gate(phi if run.settings.gate == "median" else BETA * phi)
-    return state.theta * torch.maximum(opened, SMALL * state.z)
+    return state.theta * run.with_ones(torch.maximum(opened, SMALL * state.z))
 
 
 def watched(run: Problem, state: Message) -> dict[str, Tensor]:
@@ -206,11 +208,13 @@ def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> Non
 
 
 def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
-    """The mask of the `keep` largest, the floor of every layer among them."""
+    """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut."""
+    gated, ungated = magnitude[: run.gated], magnitude[run.gated :]
     if run.settings.layer_floor:
-        floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in run.by_layer(magnitude)]
-        magnitude = magnitude.masked_fill(torch.cat(floors), math.inf)
-    return largest(magnitude, keep)
+        parts = (gated[layer.start : layer.stop] for layer in run.parts)
+        floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in parts]
+        gated = gated.masked_fill(torch.cat(floors), math.inf)
+    return torch.cat([largest(gated, keep), torch.ones_like(ungated, dtype=torch.bool)])
 
 
 def kept(run: Problem, round_: int) -> int | None:
@@ -221,7 +225,7 @@ def kept(run: Problem, round_: int) -> int | None:
         return run.target
     if settings.keep_schedule == "constant":
         return None
-    return run.target + math.floor((run.size - run.target) * (1 - (round_ + 1) / (start + 1)) ** 3)
+    return run.target + math.floor((run.gated - run.target) * (1 - (round_ + 1) / (start + 1)) ** 3)
 
 
 def largest(values: Tensor, keep: int) -> Tensor:

@@ -15,6 +15,7 @@ from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
+from eflops.training.models.base import Layer
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
@@ -46,11 +47,16 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One run: the model as a torch module, rows (x, y) of each client, how many are selected, m, settings and seed."""
+    """One run: the model as a torch module, rows (x, y) of each client, how many are selected, m, settings and seed.
+
+    gated: how many parameters, the first ones, may be gated and cut; parts: the layers that they belong to.
+    """
 
     module: nn.Module
     clients: Sequence[tuple[Tensor, Tensor]]
     selected: int
+    gated: int
+    parts: Sequence[Layer]
     target: int
     settings: Any
     seed: int
@@ -59,6 +65,10 @@ class Problem:
     def size(self) -> int:
         """|theta|."""
         return sum(part.numel() for part in self.module.parameters())
+
+    def with_ones(self, z: Tensor) -> Tensor:
+        """Gates of all parameters: those of gated ones, and 1 of the others."""
+        return torch.cat([z, z.new_ones(self.size - self.gated)]) if self.gated < self.size else z
 
     def loss(self, weights: Tensor, x: Tensor, y: Tensor) -> Tensor:
         """The mean loss of flat weights: squared error, or cross-entropy where labels are classes."""
@@ -103,12 +113,12 @@ class Problem:
     @property
     def first_noise(self) -> Tensor:
         """Standard normal numbers, one per gate."""
-        return normal(self.seed, "first gates", self.size)
+        return normal(self.seed, "first gates", self.gated)
 
     def gate_noise(self, client: int, round_: int) -> Iterator[Tensor]:
         """log u - log(1 - u) for uniform u, one draw of all gates after the other."""
         steps = sum(1 for _ in self.batches(client, round_, self.settings.local_steps))
-        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.size)
+        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gated)
         yield from torch.logit(u[:, 0], torch.finfo(u.dtype).eps / 2)
 
 
@@ -142,7 +152,7 @@ class Server:
         for phase in PHASES:
             log.begin(phase)
         for point in self.clients.train(problem):
-            log.count(point.phase, self.selected, problem.size, *messages(point))
+            log.count(point.phase, self.selected, problem.size, *messages(point, self.task.ungated))
             if not all(part.isfinite().all() for part in point.state if part is not None):
                 log.diverged[0] = point.number + 1
                 theta.zero_()
@@ -158,7 +168,10 @@ class Server:
     def problem(self, seed: int) -> Problem:
         """The run with this seed."""
         (settings,) = self.task.settings.runs
-        return Problem(self.clients.module, self.clients.rows, self.selected, self.task.target, settings, seed)
+        task, clients = self.task, self.clients
+        return Problem(
+            clients.module, clients.rows, self.selected, task.gated, task.layers, task.target, settings, seed
+        )
 
     def is_shown(self, point: Round) -> bool:
         """Whether the curve has a point after this round: some of each phase, and its last."""
@@ -168,11 +181,11 @@ class Server:
         return point.number in lasts or (point.number - starts[point.phase]) % self.evaluate_every == 0
 
 
-def messages(point: Round) -> Iterator[Payload]:
+def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
     """A round's messages in the form that their bytes are counted in."""
     for message, implicit in ((point.down, False), (point.up, point.phase == PHASES[1])):
         z, lam, support = (None if part is None else part[None] for part in message[1:])
-        yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit)
+        yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit, ungated)
 
 
 def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Module:

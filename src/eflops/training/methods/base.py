@@ -39,6 +39,16 @@ class Task:
         return self.model.size
 
     @property
+    def gated(self) -> int:
+        """How many parameters, the first ones, may be gated and cut."""
+        return self.model.gated
+
+    @property
+    def ungated(self) -> int:
+        """How many parameters, the last ones, are neither gated nor cut."""
+        return self.model.size - self.model.gated
+
+    @property
     def layers(self) -> tuple[Layer, ...]:
         """The model's layers."""
         return self.model.layers
@@ -55,8 +65,9 @@ class Task:
 class Payload(NamedTuple):
     """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
 
-    values, gates: [runs, width]; support: the mask of what is sent, None if all is; off the support values are 0 and
-    gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, so it is not sent.
+    values: [runs, size]; support: the mask [runs, size] of what is sent, None if all is; gates: [runs, gated]; off the
+    support values are 0 and gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, and
+    it is not sent; ungated: how many parameters, the last ones, are always sent, without indices and gates.
     """
 
     values: Tensor
@@ -65,6 +76,7 @@ class Payload(NamedTuple):
     tail: Tensor | None = None
     multiplier: Tensor | None = None
     implicit: bool = False
+    ungated: int = 0
 
     def kept(self, size: int) -> int:
         """How many of `size` weights a run's message carries, the same for all runs."""
@@ -75,7 +87,7 @@ class Payload(NamedTuple):
         whole = self.values, self.support, self.gates, self.tail, self.multiplier
         absent = (None,) * len(sizes)
         parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
-        return (Payload._make((*own, self.implicit)) for own in zip(*parts, strict=True))
+        return (Payload._make((*own, self.implicit, self.ungated)) for own in zip(*parts, strict=True))
 
 
 class Work(NamedTuple):

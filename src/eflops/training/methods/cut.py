@@ -1,4 +1,7 @@
-"""The cut: which weights a sparse model keeps. One function for all methods."""
+"""The cut: which weights a sparse model keeps. One function for all methods.
+
+Layers cover the gated parameters. Ungated parameters come after them, and a cut always keeps them.
+"""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +30,7 @@ class Cut:
         return cls(bounds, np.array([math.ceil(floor * (stop - start)) for start, stop in bounds.tolist()]))
 
     def top(self, values: Tensor, keep: int) -> Tensor:
-        """The mask [runs, width] of the `keep` largest magnitudes of each run.
+        """The mask [runs, size] of the `keep` largest magnitudes of each run, and of all ungated parameters.
 
         Of equal magnitudes the first are kept, and what is not a number counts as largest.
         """
@@ -37,15 +40,15 @@ class Cut:
 
 
 def top(values: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) -> Tensor:
-    """The mask [runs, width] of each run's `keep` largest magnitudes, at least `floor` of every layer among them."""
+    """The mask [runs, size] of each run's `keep` largest magnitudes, at least `floor` of every layer among them."""
     return Cut.of(layers, floor).top(values, keep)
 
 
 class CutSchedule:
-    """How many weights stand after each round: none cut before the prune start, then m, or shrinking towards m."""
+    """How many gated weights stand after each round: all before the prune start, then m, or shrinking towards m."""
 
-    def __init__(self, settings: RunSettings, size: int, target: int) -> None:
-        self.size, self.target = size, target
+    def __init__(self, settings: RunSettings, gated: int, target: int) -> None:
+        self.gated, self.target = gated, target
         # .29 of 100 rounds is 28.999999999999996 in floating point, and means 29.
         self.start = math.floor(settings.prune_from * settings.rounds + 1e-9)
         self.shrinking = settings.keep_schedule == "shrinking"
@@ -61,4 +64,4 @@ class CutSchedule:
         if not self.shrinking:
             return None
         left = 1 - (round_ + 1) / (self.start + 1)
-        return self.target + math.floor((self.size - self.target) * (left * left * left))
+        return self.target + math.floor((self.gated - self.target) * (left * left * left))

@@ -29,7 +29,7 @@ class Weights:
 
     def __init__(self, task: Task, **options: Any) -> None:
         self.task = task
-        self.schedule = CutSchedule(task.settings, task.size, task.target)
+        self.schedule = CutSchedule(task.settings, task.gated, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
 
     def start(self, seeds: Sequence[int]) -> State:
@@ -38,14 +38,15 @@ class Weights:
 
     def download(self, state: State, round_: int) -> Payload:
         """The weights; once the server has cut them, only those kept."""
-        return Payload(state["theta"], state.get("support"))
+        return Payload(state["theta"], state.get("support"), ungated=self.task.ungated)
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows."""
         theta = received.values
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_top = self.server_cuts and (work.settings.sparse_upload or self.step_cuts)
-        return Payload(*self._cut(theta, work.round)) if sends_top else Payload(theta)
+        theta, support = self._cut(theta, work.round) if sends_top else (theta, None)
+        return Payload(theta, support, ungated=self.task.ungated)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """The weighted average of the clients' weights."""
@@ -76,12 +77,12 @@ class SupportFinetuning(Weights):
 
     def download(self, state: State, round_: int) -> Payload:
         """The kept weights."""
-        return Payload(state["theta"], self.support)
+        return Payload(state["theta"], self.support, ungated=self.task.ungated)
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Gradient descent on the client's rows, the gradient cut to the support."""
         descend(received.values, work, "finetune_rate", self.cut, only=received.support)
-        return Payload(received.values, received.support, implicit=True)
+        return Payload(received.values, received.support, implicit=True, ungated=self.task.ungated)
 
 
 def descend(

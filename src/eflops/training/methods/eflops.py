@@ -31,7 +31,7 @@ class Method:
 
     def __init__(self, task: Task, **options: Any) -> None:
         self.task, self.settings = task, task.settings
-        self.schedule = CutSchedule(task.settings, task.size, task.target)
+        self.schedule = CutSchedule(task.settings, task.gated, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
         self.steady = all(decay == 1 for decay in task.settings.values("temperature_decay"))
         self.limits = Limits(np.float32(task.settings.phi_limit), np.float32(task.target))
@@ -39,15 +39,15 @@ class Method:
     def start(self, seeds: Sequence[int]) -> State:
         """The first weights, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
         theta = self.task.first_weights(seeds)
-        phi = self._first_phi(seeds, self.settings, theta.shape[1])
-        z = gates.mean_gate(phi)
+        z = gates.mean_gate(self._first_phi(seeds, self.settings))
         if self.settings.rescale_start:
-            theta = theta / z
+            theta[:, : self.task.gated] /= z
         return {"theta": theta, "gates": z, "multiplier": theta.new_zeros(len(seeds))}
 
     def download(self, state: State, round_: int) -> Payload:
         """theta~, z and lam; once the server has cut them, those kept and the average of the other gates."""
-        return Payload(state["theta"], state.get("support"), state["gates"], state.get("tail"), state["multiplier"])
+        support, tail = state.get("support"), state.get("tail")
+        return Payload(state["theta"], support, state["gates"], tail, state["multiplier"], ungated=self.task.ungated)
 
     def update(self, received: Payload, work: Work) -> Payload:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
@@ -60,7 +60,7 @@ class Method:
             z.numpy(),
             lam.numpy(),
             self._numbers(settings, work.round),
-            self._first_phi(work.seeds, settings, self.task.size).numpy() if own_prior else NO_PRIOR,
+            self._first_phi(work.seeds, settings).numpy() if own_prior else NO_PRIOR,
             self.limits,
             settings.gate_recovery == "exact",
             work.batches,
@@ -79,7 +79,8 @@ class Method:
             add_answer(sums, *(part.numpy() for part in answer))
         excess = gates.expected_active(self._recover(z)) - self.task.target
         lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
-        sent = self._message(theta / z.clamp(min=SMALLEST_GATE), z, lam, round_, True)
+        theta[:, : self.task.gated] /= z.clamp(min=SMALLEST_GATE)
+        sent = self._message(theta, z, lam, round_, True)
         parts = {
             "theta": sent.values,
             "gates": sent.gates,
@@ -97,7 +98,7 @@ class Method:
         """
         z = state["gates"]
         open_gate = gates.deterministic(self._recover(z), self.settings.gate)
-        return state["theta"] * torch.maximum(open_gate, z * TRACE)
+        return self._gate(state["theta"], torch.maximum(open_gate, z * TRACE))
 
     def watched(self, state: State) -> dict[str, Tensor]:
         """What curves show of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
@@ -112,16 +113,22 @@ class Method:
         """The top m of |theta~ z| with their gates; the other weights become 0, their gates their average, in place."""
         keep = self.schedule.keep(round_) if cut else None
         if keep is None:
-            return Payload(theta, None, z, None, lam)
-        support, tail = self.cut.top(theta * z, keep), torch.empty_like(lam)
+            return Payload(theta, None, z, None, lam, ungated=self.task.ungated)
+        support, tail = self.cut.top(self._gate(theta, z), keep), torch.empty_like(lam)
         keep_marked(theta.numpy(), z.numpy(), support.numpy(), tail.numpy())
-        return Payload(theta, support, z, tail, lam)
+        return Payload(theta, support, z, tail, lam, ungated=self.task.ungated)
+
+    def _gate(self, theta: Tensor, z: Tensor) -> Tensor:
+        """theta~ z; ungated parameters have none."""
+        if not self.task.ungated:
+            return theta * z
+        return torch.cat([theta[:, : self.task.gated] * z, theta[:, self.task.gated :]], 1)
 
     def _recover(self, z: Tensor) -> Tensor:
         return gates.recover(z, self.settings.gate_recovery, self.settings.phi_limit)
 
-    def _first_phi(self, seeds: Sequence[int], settings: RunSettings, width: int) -> Tensor:
-        spread = [0.1 * normal(seed, "first gates", width) for seed in seeds]
+    def _first_phi(self, seeds: Sequence[int], settings: RunSettings) -> Tensor:
+        spread = [0.1 * normal(seed, "first gates", self.task.gated) for seed in seeds]
         return torch.stack([centre + part for centre, part in zip(settings.each(_centre), spread, strict=True)])
 
     def _numbers(self, settings: RunSettings, round_: int) -> np.ndarray:
@@ -135,7 +142,7 @@ class Method:
             temperature = run.temperature * _power(run.temperature_decay, round_)
             entropy = temperature * gates.entropy_polynomials(_centre(run)) * (run.prior == "mean")
             clip = np.inf if run.clip is None else run.clip
-            rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.size
+            rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.gated
             return [*rates, clip, temperature, *entropy.flat]
 
         return settings.array(("gated", None if self.steady else round_), of_run)

@@ -38,7 +38,7 @@ COLUMNS = ENTROPY + 2 * TERMS
 
 
 class Local(NamedTuple):
-    """What a step changes, in place: theta and phi [runs, size], lam [runs]."""
+    """What a step changes, in place: theta [runs, size], phi [runs, gated], lam [runs]."""
 
     theta: np.ndarray
     phi: np.ndarray
@@ -57,15 +57,15 @@ def gated_update(
     rows: Any, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
     limits: Limits, exact: bool, batches: Batches, noise: tuple, samples: int,
 ) -> None:  # fmt: skip
-    """All local steps of a round on theta and the mean gates, both [runs, size], and lam [runs], in place.
+    """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.
 
-    numbers [runs, COLUMNS]. prior [runs, size]: each gate's own phi_init, where the entropy's gradient is not a
+    numbers [runs, COLUMNS]. prior [runs, gated]: each gate's own phi_init, where the entropy's gradient is not a
     polynomial, else empty. exact: the rule by which phi is recovered. noise: the address of its numbers and the runs'
     seeds.
     """
     (steps, orders, size), (address, seeds) = batches, noise
-    phi, weights = np.empty_like(theta), np.empty_like(theta)
-    drawn, gradients = np.empty((samples, *theta.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
+    phi, weights = np.empty_like(gates), np.empty_like(theta)
+    drawn, gradients = np.empty((samples, *gates.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
     recover_phi(gates, EXACT if exact else PAPER, limits.phi, phi)
     local = Local(theta, phi, lam)
     for step in range(steps):
@@ -82,13 +82,14 @@ def gated_update(
 def open_gates(
     local: Local, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
 ) -> None:
-    """z as `gates.sample` has it, and theta z, both [runs, size]."""
-    noise = np.empty(weights.shape[1], np.float32)
+    """z [runs, gated] as `gates.sample` has it, and theta z [runs, size]; ungated parameters have none."""
+    noise = np.empty(gates.shape[1], np.float32)
     for run in range(len(weights)):
         fill_uniform(address, seeds[run], turn, noise)
         _draw(local.phi[run], noise, gates[run])
         for index in range(noise.size):
             weights[run, index] = local.theta[run, index] * gates[run, index]
+        weights[run, noise.size :] = local.theta[run, noise.size :]
 
 
 @compiled
@@ -107,12 +108,13 @@ def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
 def gated_step(
     local: Local, gradients: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, limits: Limits
 ) -> None:
-    """One step, by the mean of the loss's gradients at each draw of the gates, both [samples, runs, size].
+    """One step, by the mean of the loss's gradients at each draw of the gates.
 
+    gradients: [samples, runs, size]; gates: [samples, runs, gated].
     The multiplier rises by what sum_j P(z_j != 0) has in excess, and starts again at 0 once there is none.
     """
-    by = np.empty((4, local.phi.shape[1]), np.float32)
-    by_theta, by_phi, active, entropy = by[0], by[1], by[2], by[3]
+    by_theta, by = np.empty(local.theta.shape[1], np.float32), np.empty((3, local.phi.shape[1]), np.float32)
+    by_phi, active, entropy = by[0], by[1], by[2]
     share = ONE / np.float32(len(gradients))
     for run in range(len(local.lam)):
         theta, phi, own = local.theta[run], local.phi[run], numbers[run]
@@ -140,12 +142,14 @@ def _add_gradients(
 ) -> None:
     """by_theta += gradient z, and by_phi += gradient theta dz/dphi, the latter from z."""
     inverse, steepness = ONE / SPAN, SPAN / BETA
-    for index in range(gradient.size):
+    for index in range(gates.size):
         z, own = gates[index], gradient[index] * share
         s = (z - START) * inverse
         z_gradient = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
         by_theta[index] = fma(own, z, by_theta[index])
         by_phi[index] = fma(own * theta[index], z_gradient, by_phi[index])
+    for index in range(gates.size, gradient.size):
+        by_theta[index] = fma(gradient[index], share, by_theta[index])
 
 
 @compiled
@@ -174,12 +178,17 @@ def _descend_gates(
 def add_answer(
     sums: tuple, runs: np.ndarray, weights: np.ndarray, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray
 ) -> None:
-    """A client's answer for some runs, times their weights [len(runs)], to the sums of theta~ z, z and lam."""
+    """A client's answer for some runs, times their weights [len(runs)], to the sums of theta~ z, z and lam.
+
+    theta: [len(runs), size]; gates: [len(runs), gated].
+    """
     weighted_theta, weighted_gates, weighted_lam = sums
     for row in range(len(runs)):
         run, weight = runs[row], weights[row]
         own = weighted_theta[run]
-        for index in range(own.size):
+        for index in range(gates.shape[1]):
             own[index] = fma(weight, theta[row, index] * gates[row, index], own[index])
+        for index in range(gates.shape[1], own.size):
+            own[index] = fma(weight, theta[row, index], own[index])
         add(weighted_gates[run], gates[row], weight)
         weighted_lam[run] = fma(weight, lam[row], weighted_lam[run])

@@ -71,9 +71,16 @@ class Operations:
 
 
 class Model(Protocol):
-    """A model and its loss; parameters are [runs, size]."""
+    """A model and its loss; parameters are [runs, size].
+
+    size: how many parameters there are.
+    gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such as
+        an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and gates.
+    layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
+    """
 
     size: int
+    gated: int
     layers: tuple[Layer, ...]
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:

@@ -25,7 +25,7 @@ class Cnn:
         self.shape, self.classes = shape, classes
         self.stages = cnn_stages(shape, classes)
         self.layers = tuple(Layer(stage.name, stage.start, stage.stop) for stage in self.stages)
-        self.size = self.stages[-1].stop
+        self.size = self.gated = self.stages[-1].stop
         self.net = net(shape, self.stages)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:

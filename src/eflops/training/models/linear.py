@@ -31,7 +31,7 @@ class Linear:
     """y = x theta; loss (x theta - y)^2."""
 
     def __init__(self, features: int) -> None:
-        self.size = features
+        self.size = self.gated = features
         self.layers = (Layer("weights", 0, features),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:

@@ -32,7 +32,7 @@ class Softmax:
 
     def __init__(self, features: int, classes: int) -> None:
         self.features, self.classes = features, classes
-        self.size = features * classes
+        self.size = self.gated = features * classes
         self.layers = (Layer("weights", 0, self.size),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:

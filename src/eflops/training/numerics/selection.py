@@ -10,12 +10,12 @@ MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
 
 @compiled
 def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarray, marks: np.ndarray) -> None:
-    """Mark the `keep` largest magnitudes of each run, `least` [layers] of every layer among them.
+    """Mark the `keep` largest magnitudes of each run, `least` [layers] of every layer among them, and all after layers.
 
-    values, marks: [runs, width]; bounds [layers, 2]: where layers start and stop. Of equal magnitudes the first are
+    values, marks: [runs, size]; bounds [layers, 2]: where layers start and stop. Of equal magnitudes the first are
     kept, and what is not a number counts as largest.
     """
-    bits = np.empty(values.shape[1], np.int32)
+    bits, gated = np.empty(values.shape[1], np.int32), bounds[-1, 1]
     for run in range(len(values)):
         row, marked = values[run].view(np.int32), marks[run]
         for index in range(row.size):
@@ -27,7 +27,8 @@ def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarra
                 _mark_largest(bits[start:stop], least[layer], marked[start:stop])
             for index in range(row.size):
                 bits[index] = INFINITE if marked[index] else bits[index]
-        _mark_largest(bits[: bounds[-1, 1]], keep, marked[: bounds[-1, 1]])
+        _mark_largest(bits[:gated], keep, marked[:gated])
+        marked[gated:] = True
 
 
 @compiled
@@ -71,7 +72,9 @@ def cut(theta: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarray, mar
 
 @compiled
 def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: np.ndarray) -> None:
-    """Weights [runs, width] that are not marked become 0, and their gates the average of theirs, `tails` [runs]."""
+    """Weights [runs, size] that are not marked become 0, and their gates the average of theirs, `tails` [runs].
+
+    gates: [runs, gated]; marks: [runs, size]."""
     for run in range(len(tails)):
         rest, left = _sum_unmarked(gates[run], marks[run])
         tails[run] = rest / np.float32(left if left > 0 else 1)
