@@ -7,7 +7,7 @@ all: the batched engine hands messages over as they are, byte counts come from `
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -80,7 +80,7 @@ class Message:
         return list(groups.values())
 
     def sizes(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        """The bytes of each run's message for a model of `size` parameters, encoded and by the paper's formula, [runs]."""
+        """The bytes of each run's message for a model of `size` parameters, [runs]: encoded, and by the formula."""
         encoded, values = (np.zeros(len(self), np.int64) for _ in range(2))
         for number, frame in enumerate(self.frames):
             ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
@@ -90,9 +90,11 @@ class Message:
             else:
                 kept = np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
-            shape = {"dense": support is None, "implicit": self.implicit, "ungated": ungated}
             by_count = {
-                count: wire.encoded_size(width, count, vectors, numbers, **shape) for count in set(kept.tolist())
+                count: wire.encoded_size(
+                    width, count, vectors, numbers, dense=support is None, implicit=self.implicit, ungated=ungated
+                )
+                for count in set(kept.tolist())
             }
             encoded += np.array([by_count[count] for count in kept.tolist()])
             values += vectors * kept + ungated
@@ -106,14 +108,14 @@ class Message:
             for values in (*(each for part in self.parts.values() for each in part), *self.scalars.values())
             if values is not None
         }
-        for start, stop in zip(bounds, bounds[1:], strict=False):
+        for start, stop in pairwise(bounds):
             # Parts that share a support go on sharing it.
-            own = {key: values[start:stop] for key, values in taken.items()}
+            rows = {key: values[start:stop] for key, values in taken.items()}
             parts = {
-                name: Part(*(None if each is None else own[id(each)] for each in part))  # type: ignore[arg-type]
+                name: Part(*(None if each is None else rows[id(each)] for each in part))  # type: ignore[arg-type]
                 for name, part in self.parts.items()
             }
-            scalars = {name: own[id(values)] for name, values in self.scalars.items()}
+            scalars = {name: rows[id(values)] for name, values in self.scalars.items()}
             yield Message(parts, scalars, self.implicit, self.ungated)
 
     def __len__(self) -> int:

@@ -92,7 +92,7 @@ def decode(
 ) -> tuple[Frame, int]:
     """The frame at the start of `data`, and how many bytes it takes.
 
-    vectors, numbers: how many the agreed layout has. support: [kept] the indices of an implicit frame; others ignore it.
+    vectors, numbers: how many the agreed layout has. support: [kept] the indices of an implicit frame.
     """
     flags, size, kept, count = _read_header(data)
     implicit, dense = bool(flags & IMPLICIT), bool(flags & DENSE)
