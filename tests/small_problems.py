@@ -32,7 +32,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "fediht": {"rate": 0.05},
     "fediterht": {"rate": 0.05},
     "fedavg": {"rate": 0.05},
+    "feddualavg": {"rate": 0.05, "l1": 0.05},
+    "eflops_feedback": {"rate": 0.05, "gate_rate": 0.5, "temperature": 0.01, "feedback": 0.15},
+    "fedavg_feedback": {"rate": 0.05, "feedback": 0.15},
 }
+GATED = {"eflops", "flops", "eflops_feedback"}
 
 
 def random_images() -> Federation:
@@ -98,7 +102,7 @@ def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> tuple[dict[str, Any], list[TrainingSettings]]:
     """A cell's slice of the config, and the settings of its runs."""
-    method = "eflops" if name == "flops" else name
+    method = "eflops" if name in GATED else name.removesuffix("_feedback")
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
     density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
     job = {"model": model, "density": density, "client_fraction": 0.6, "method": method, "options": {}, "name": name}
