@@ -5,7 +5,8 @@ min_version("9.19")
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/inputs.smk"
+include: "workflow/rules/specs.smk"
+include: "workflow/rules/targets.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
@@ -17,17 +18,21 @@ include: "workflow/rules/explorer.smk"
 
 
 # The first page of Snakemake's report is the summary of the run.
-report: os.path.abspath(results(paths.SUMMARY_OF_REPORT))
+report: os.path.abspath(f"{RESULTS}/summary.rst")
 
 
 rule all:
-    """Every table and figure, the scorecard, the summary, and the page on which every number opens."""
+    """Every table and figure, the scorecard, the summary, and the results explorer."""
     default_target: True
     input:
-        rules.explorer.input,
-        # Asked for by name, so that a run whose record is gone is trained again although no table is due.
-        [results(each.cell) for each in SLICES.values() if target_of_cell(each.cell) in WHOLE],
-        rules.explorer.output,
+        # Named although the explorer needs them: Snakemake does not rebuild a file that is gone if nothing else is due.
+        WHOLE_CELLS,
+        WHOLE_PRODUCTS,
+        "<results>/scorecard.md",
+        "<results>/summary.json",
+        "<results>/summary.md",
+        "<results>/study.json",
+        "<results>/explorer.html",
     message:
         "All is made"
 
@@ -63,7 +68,7 @@ for TARGET in sorted({entry.target for entry in STUDY.experiments.values()} - {"
 rule search:
     """The searches of settings; `make search` takes their choices over."""
     input:
-        filled(paths.CHOSEN, dataset=SEARCH_OF),
+        expand("<results>/search/{dataset}.json", dataset=SEARCH_OF),
     message:
         "All searches are ranked"
 

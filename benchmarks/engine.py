@@ -22,7 +22,7 @@ import numpy as np
 
 from eflops.config.load import read
 from eflops.config.models import Config
-from eflops.config.plan import variants_of
+from eflops.config.plan import cell_spec
 from eflops.config.settings import TrainingSettings
 from eflops.data.build import build
 from eflops.training.engines import batched
@@ -36,6 +36,7 @@ from eflops.training.rounds import Server, sampled_clients
 from eflops.training.train import make_method, make_task
 
 METHODS = ("fedavg", "fediht", "fediterht", "feddualavg", "flops", "eflops", "fedavg_feedback", "eflops_feedback")
+RATIO = "nd0.64"  # of the experiment whose settings are taken
 STEPS, MANY, FEW = 5, 30, 3
 BATCHES = {"whole": None, "16 rows": 16}
 COLUMNS = ("method", "batch", "seeds", "ms_per_seed_round")
@@ -51,15 +52,13 @@ class SyntheticBenchmark:
 
     def settings(self, name: str, batch: int | None) -> TrainingSettings:
         """What config.yaml sets for a method on this data, with the benchmark's number of steps."""
-        (settings,) = variants_of(self.config, "curves", name).values()
+        (settings,) = cell_spec(self.config, "curves", RATIO, name).variants.values()
         changes = {"rounds": self.rounds, "local_steps": STEPS, "batch_size": batch, "finetune_rounds": 0}
         return type(settings).model_validate({**settings.model_dump(), **changes})
 
     def train(self, name: str, batch: int | None, seeds: Sequence[int]) -> float:
         """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""
-        method = self.config.methods[name].method
-        job = {"model": self.dataset.model, "density": self.dataset.density, "method": method, "options": {},
-               "name": name, "client_fraction": self.dataset.client_fraction}  # fmt: skip
+        job = cell_spec(self.config, "curves", RATIO, name)
         task, bench = make_task(job, [self.settings(name, batch)] * len(seeds), self.federation)
         transport = batched.transport(None, task, self.federation)
         for rows in transport.clients:

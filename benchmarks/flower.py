@@ -24,7 +24,7 @@ from torch import Tensor
 
 from eflops.config.load import read
 from eflops.config.models import Config
-from eflops.config.plan import job_slice
+from eflops.config.plan import cell_spec, plan_of
 from eflops.data.build import build
 from eflops.data.federation import Federation, save
 from eflops.data.job import Job
@@ -52,11 +52,11 @@ class Cell:
 
     def train(self, connect: Connect, seeds: list[int]) -> tuple[float, Tensor]:
         """Seconds of a training phase, and the weights that the first seed ends with."""
-        settings = [self.job.settings(labels.BASE)] * len(seeds)
-        task, bench = make_task(self.job.slice, settings, self.federation)
+        settings = [self.job.spec.variants[labels.BASE]] * len(seeds)
+        task, bench = make_task(self.job.spec, settings, self.federation)
         transport = connect(task, self.federation, self.job.runs[0])
         server = Server(task, bench, transport, 10**9, lambda *_: None)
-        method = make_method(self.job.slice, task)
+        method = make_method(self.job.spec, task)
         start = time.perf_counter()
         theta, _ = server.run(method, seeds)
         return time.perf_counter() - start, theta[0]
@@ -105,7 +105,7 @@ def show(rows: list[dict[str, str]]) -> None:
 
 def plain(cell: Cell, rounds: int) -> float:
     """Milliseconds per round of a plain Flower app on the same data, in a process of its own."""
-    numbers = [rounds, cell.job.slice["client_fraction"], 0.001, 5]
+    numbers = [rounds, cell.job.spec.client_fraction, 0.001, 5]
     command = [sys.executable, str(Path(__file__).with_name("plain_flower.py")), str(cell.job.data_folder(0))]
     done = subprocess.run([*command, *map(str, numbers)], check=True, stdout=subprocess.PIPE, text=True)
     return float(done.stdout.split()[-1])
@@ -113,14 +113,15 @@ def plain(cell: Cell, rounds: int) -> float:
 
 def make_cell(config: Config, name: str, arguments: argparse.Namespace, folder: Path) -> Cell:
     """A method's cell at the size of the config, but with few rounds and no tuning."""
-    job = job_slice(config, EXPERIMENT, labels.ratio_label(arguments.ratio), name)
-    settings = job["variants"][labels.BASE]
-    job["variants"] = {labels.BASE: {**settings, "rounds": arguments.rounds, "finetune_rounds": 0}}
+    whole = cell_spec(config, EXPERIMENT, plan_of(config, EXPERIMENT).ratios[0], name)
+    settings = whole.variants[labels.BASE]
+    few = settings.model_copy(update={"rounds": arguments.rounds, "finetune_rounds": 0})
+    spec = whole.model_copy(update={"variants": {labels.BASE: few}, "ratio": labels.ratio_label(arguments.ratio)})
     federation = build(config.datasets["synthetic"].model_dump(mode="json"), arguments.ratio, 0)
-    made = Job(job, folder, folder, (labels.Run(labels.BASE, 0, 0),), arguments.seeds)
+    made = Job(spec, folder, folder, (labels.Run(labels.BASE, 0, 0),), arguments.seeds)
     if not made.data_folder(0).exists():
         save(federation, made.data_folder(0), {})
-    return Cell(made, federation, settings["rounds"] + settings["finetune_rounds"])
+    return Cell(made, federation, settings.rounds + settings.finetune_rounds)
 
 
 def compare(measured: list[Cell], arguments: argparse.Namespace) -> list[Row]:
@@ -134,7 +135,7 @@ def compare(measured: list[Cell], arguments: argparse.Namespace) -> list[Row]:
         start_up = {"flower": time.perf_counter() - begin, "batched": _seconds_to_import()}
         for cell in measured:
             rows.append(compared(cell, simulation.connector(cell.job, grid, nodes, Patience()), start_up, arguments))
-            print(f"{cell.job.slice['name']} measured", file=sys.stderr)
+            print(f"{cell.job.spec.name} measured", file=sys.stderr)
 
     simulation.simulate(len(measured[0].federation.clients), work)
     return rows
@@ -149,12 +150,12 @@ def compared(cell: Cell, connect: Connect, start_up: dict[str, float], arguments
             lambda task, data, _: batched.transport(None, task, data), list(range(arguments.seeds))
         )
         if not torch.equal(one, same):
-            sys.exit(f"{cell.job.slice['name']}: the engines disagree")
+            sys.exit(f"{cell.job.spec.name}: the engines disagree")
         best = {"flower": min(best["flower"], flower), "batched": min(best["batched"], batch)}
     runs = {"flower": 1, "batched": arguments.seeds}
     alone = {name: 1e3 * best[name] / arguments.rounds / runs[name] for name in best}
     whole = {name: alone[name] + 1e3 * start_up[name] / cell.whole_run / runs[name] for name in best}
-    return (cell.job.slice["name"], *(round(value, 3) for part in (alone, whole) for value in part.values()))
+    return (cell.job.spec.name, *(round(value, 3) for part in (alone, whole) for value in part.values()))
 
 
 def _seconds_to_import() -> float:

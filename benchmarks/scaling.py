@@ -20,7 +20,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from eflops.config.load import read
-from eflops.config.settings import settings_class
+from eflops.config.plan import cell_spec
 from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.training.engines import batched
@@ -70,11 +70,10 @@ def _federation(sizes: dict[str, int]) -> Federation:
 
 def _milliseconds(method: str, federation: Federation, seeds: int, repeats: int) -> float:
     config = read("config.yaml")
-    entry, dataset = config.methods[method], config.datasets["synthetic"]
+    job = cell_spec(config, "curves", "nd0.64", method)
+    (settings,) = job.variants.values()
     changes = {"rounds": ROUNDS, "local_steps": STEPS, "batch_size": None, "finetune_rounds": 0}
-    settings = settings_class(entry.method).model_validate({**entry.settings, **changes})
-    job = {"model": dataset.model, "density": dataset.density, "method": entry.method, "options": {}, "name": method}
-    job["client_fraction"] = dataset.client_fraction
+    settings = settings.model_copy(update=changes)
     best = float("inf")
     for _ in range(repeats):
         start = time.process_time()

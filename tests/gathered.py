@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.config.models import Config
-from eflops.config.plan import job_slice, plan_of
+from eflops.config.plan import plan_of, variants_of
 from eflops.data.golub import genes
 from eflops.results.labels import ratio_value
 
@@ -34,8 +34,8 @@ def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
     draw, rows, curves = np.random.default_rng(0), [], []
     for ratio in plan.ratios:
         for method in plan.methods:
-            for variant, settings in job_slice(config, name, ratio, method)["variants"].items():
-                for run in [run for run in plan.runs if run.variant == variant]:
+            for variant, settings in variants_of(config, name, method).items():
+                for run in [run for run in plan.runs(method) if run.variant == variant]:
                     who = [name, plan.dataset, ratio_value(ratio), method, variant, run.draw, run.seed]
                     path = f"{ratio}/{method}/{run.path}"
                     rows.append(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from eflops.analysis.figure import Figure
 from eflops.analysis.products import made_from
 from eflops.analysis.source import Source
@@ -11,6 +13,12 @@ from eflops.config.models import Config
 from eflops.config.products import Product, product_job, products
 from eflops.provenance.explain.address import Cell, key_columns
 from eflops.provenance.explain.trace import Trace, trace
+
+
+def texts(table: Table) -> pd.DataFrame:
+    """The cells of a table as text, bold ones between stars."""
+    cells = [[f"**{cell.text}**" if cell.bold else cell.text for cell in row] for row in table.cells]
+    return pd.DataFrame(cells, columns=list(table.columns))
 
 
 def product_of(config: Config, name: str) -> Product:

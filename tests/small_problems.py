@@ -1,15 +1,17 @@
 """Small problems that several tests train on, and a way to train them."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from eflops.config.cell import CellSpec
 from eflops.config.load import read
 from eflops.config.settings import TrainingSettings, settings_class
 from eflops.data.federation import Block, Federation
+from eflops.data.job import Job
 from eflops.files import PROJECT
 from eflops.results.labels import Run
 from eflops.results.record import Result
@@ -94,16 +96,21 @@ def train_reference(
         clients: Any = connect(task, federation, Run("base", 0, seed))
         results.append(reference.Server(task, evaluation, clients, 3, lambda *_: None).run(None, [seed]))
 
-    reference.run(SimpleNamespace(slice=job), work)
+    reference.run(Job(job, Path(), Path(), ()), work)
     return results[0]
 
 
 def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
-) -> tuple[dict[str, Any], list[TrainingSettings]]:
-    """A cell's slice of the config, and the settings of its runs."""
+) -> tuple[CellSpec, list[TrainingSettings]]:
+    """A cell, and the settings of its runs."""
     method = "eflops" if name in GATED else name.removesuffix("_feedback")
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
     density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
-    job = {"model": model, "density": density, "client_fraction": 0.6, "method": method, "options": {}, "name": name}
-    return job, [settings_class(method).model_validate({**chosen, **change}) for change in changes]
+    job = {
+        "experiment": "small", "dataset": "small", "ratio": "all", "model": model, "density": density, "name": name,
+        "client_fraction": 0.6, "method": method, "options": {}, "pooled": False, "engine": "batched",
+        "evaluate_every": 3, "variants": {},
+    }  # fmt: skip
+    variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes]
+    return CellSpec.model_validate(job), variants

@@ -1,28 +1,26 @@
 """A small study made for real, in one process: data, runs, gathered files, tables, figures, scorecard."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from eflops.analysis import products, references
-from eflops.analysis.gather import gather
-from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials, targets_of
+from eflops.analysis.gather import write as write_gathered
+from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials, targets_of
 from eflops.analysis.scorecard import make as scorecard
 from eflops.analysis.summary.write import write as write_summary
 from eflops.config import study
 from eflops.config.load import check
 from eflops.config.models import Config
-from eflops.config.plan import Plan, all_plans, job_slice, plan_of, variants_of
+from eflops.config.plan import Plan, all_plans, cell_specs, plan_of
 from eflops.config.products import product_job
 from eflops.config.products import products as planned_products
-from eflops.data.build import build
-from eflops.data.expression import write_genes
+from eflops.data.build import build, write_features
 from eflops.data.federation import save
-from eflops.data.job import Job
+from eflops.data.job import job_of
 from eflops.files import write_text
 from eflops.provenance.explain.recompute import method_labels
 from eflops.provenance.explain.verdicts import judged_experiments
-from eflops.results import labels
+from eflops.results import labels, record
 from eflops.training.train import train
 
 SETTINGS = {"rounds": 6, "finetune_rounds": 2}
@@ -53,14 +51,19 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
     config = check(raw)
     make_runs(results, config)
     for plan in all_plans(config):
-        _gather(plan, results)
+        gather(plan, results)
     # What is drawn from the scorecard comes after all tables, which the scorecard reads.
     for product in sorted(planned_products(config), key=lambda product: SCORECARD in product.inputs):
         for path in product.inputs:
             _make_input(config, path, results)
         products.make(product_job(config, product), results, [results / path for path in product.files])
     known = planned_products(config)
-    write_summary(results, frozenset(summary_sources(known)), summary_trials(known), results / SUMMARY)
+    write_summary(
+        results,
+        frozenset(summary_sources(known)),
+        summary_trials(known),
+        [results / f"summary.{form}" for form in ("json", "md", "rst")],
+    )
     study.write(raw, results / study.NAME)
 
 
@@ -68,7 +71,7 @@ def make_runs(results: Path, config: Config) -> None:
     """The data and the records of all experiments and searches."""
     for plan in all_plans(config):
         _make_data(config, plan, results)
-        _train(config, plan, results)
+        train_plan(config, plan, results)
 
 
 def _make_data(config: Config, plan: Plan, results: Path) -> None:
@@ -79,24 +82,17 @@ def _make_data(config: Config, plan: Plan, results: Path) -> None:
             save(build(settings, labels.ratio_value(ratio), draw), folder, {**settings, "ratio": ratio, "draw": draw})
 
 
-def _train(config: Config, plan: Plan, results: Path) -> None:
-    for ratio in plan.ratios:
-        for method in plan.methods:
-            place = f"{plan.name}/{ratio}/{method}"
-            slice_ = job_slice(config, plan.name, ratio, method)
-            runs = tuple(replace(plan, variants=tuple(variants_of(config, plan.name, method))).runs)
-            train(Job(slice_, results / "data", results / "runs" / place, runs, 32), lambda _: lambda *_: None)
-            write_text(results / f"benchmarks/train/{place}.tsv", BENCHMARK)
+def train_plan(config: Config, plan: Plan, results: Path) -> None:
+    """The records of one experiment or search."""
+    for spec in cell_specs(config, plan.name):
+        train(job_of(spec, results, 32), lambda _: lambda *_: None)
+        write_text(results / f"benchmarks/train/{spec.folder}.tsv", BENCHMARK)
 
 
-def _gather(plan: Plan, results: Path) -> None:
-    out = results / "gathered" / f"{plan.name}.csv"
-    gather(
-        plan.as_json(),
-        results / "runs" / plan.name,
-        out,
-        *(out.with_suffix(f".{part}.csv") for part in ("curves", "supports")),
-    )
+def gather(plan: Plan, results: Path) -> None:
+    """The gathered files of one experiment or search."""
+    entries = [(path, record.read(results / "runs" / plan.name / path)) for path in plan.record_paths]
+    write_gathered(entries, *(results / "gathered" / f"{plan.name}{part}.csv" for part in ("", ".curves", ".supports")))
 
 
 def _make_input(config: Config, path: str, results: Path) -> None:
@@ -105,7 +101,7 @@ def _make_input(config: Config, path: str, results: Path) -> None:
         return _judge(config, results)
     if Path(path).name == "genes.csv":
         settings = config.datasets[Path(path).parent.name].model_dump(mode="json")
-        return write_genes(settings, results / path)
+        return write_features(settings, results / path)
     if not path.startswith("gathered/"):
         return None  # a manifest, made with its data
     experiment, kind, _ = Path(path).name.split(".")

@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
 import typer
 
+from eflops import trust
 from eflops.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,6 +28,13 @@ app = typer.Typer(
 
 STUDYING, TRACING, SHARING = "Before and during a run", "After a run", "For others"
 
+
+def _allow_all(given: bool) -> bool:
+    if given:
+        trust.allow_all()
+    return given
+
+
 Results = Annotated[Path, typer.Argument(help="a results folder")]
 Configs = Annotated[list[Path] | None, typer.Option("--config", help="config files instead of the recorded study")]
 AsJson = Annotated[bool, typer.Option("--json", help="as JSON")]
@@ -39,17 +47,27 @@ Line = Annotated[str | None, typer.Option(help="a line of the scorecard, by its 
 Seed = Annotated[int | None, typer.Option("--seed", help="which are chosen; a new one each time if not given")]
 Named = Annotated[Path | None, typer.Option("--results", help="the results folder, where the file does not lie in one")]
 
+Trusted = Annotated[
+    bool,
+    typer.Option("--trust", help="run code that the folder names and eflops does not have", callback=_allow_all),
+]
+
 Words = list[str] | None
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
+# Exit codes of verify for the one run of a record.
+VERIFIED = {"identical": 0, "within tolerance": 0, "different": 1, "not checked": 2}
+OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
-    # Methods and data sets of one's own lie beside the Snakefile, where commands are typed.
-    sys.path.insert(0, str(Path.cwd()))
+    # Methods and data sets of one's own lie beside the Snakefile, where commands are typed; what is installed has
+    # precedence, so that no file of a folder takes the place of a library.
+    sys.path.append(str(Path.cwd()))
     try:
-        return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+        with trust.session(*OWN_CONFIGS):
+            return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except UserError as error:
         print(f"eflops: {error}", file=sys.stderr)
         return 2
@@ -74,8 +92,11 @@ def check(config: Annotated[list[Path] | None, typer.Argument(help="config files
     from eflops.data.build import problems
 
     checked = read(*(config or [Path("config.yaml")]))
-    if wrong := problems(checked):
-        raise UserError("\n".join(wrong))
+    faults, notes = problems(checked)
+    for note in notes:
+        print(note)
+    if faults:
+        raise UserError("\n".join(faults))
     print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
     for line in overridden_choices(checked):
         print(line)
@@ -176,9 +197,9 @@ def times(
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
     """Say what a run found, and where its results are."""
-    from eflops.analysis.summary.write import with_places
+    from eflops.analysis.summary.write import closing
 
-    print(with_places(results))
+    print(closing(results))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -194,9 +215,11 @@ def scorecard(results: Results = RESULTS) -> None:
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
     """Print a run record for people."""
     from eflops.provenance.explain.show import describe
-    from eflops.results.store import read_record
+    from eflops.results.store import RUNS, read_record
 
-    print(describe(read_record(record)))
+    entry = read_record(record)
+    folder = next((up.parent for up in record.parents if up.name == RUNS), RESULTS)
+    print(describe(entry, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -210,6 +233,7 @@ def explain(
     results: Named = None,
     config: Configs = None,
     as_json: AsJson = False,
+    trusted: Trusted = False,
 ) -> None:
     """Say where a number comes from: formula, runs, data, code."""
     from eflops.provenance.explain.address import results_of
@@ -235,7 +259,9 @@ def verify(
     config: Configs = None,
     runs: Annotated[int, typer.Option(min=1, help="how many of the runs to train again")] = 3,
     every: Annotated[bool, typer.Option("--all", help="train all of them again")] = False,
+    weights: Annotated[bool, typer.Option("--weights", help="evaluate the kept weights instead of training")] = False,
     seed: Seed = None,
+    trusted: Trusted = False,
 ) -> int:
     """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
     from eflops.provenance.audit.sample import new_seed, sample
@@ -248,17 +274,20 @@ def verify(
     seed = new_seed() if seed is None else seed
     with opened(results_of(file, results) if file else results or RESULTS) as store:
         if file and (run := record_in(store, file)):
-            (alone,) = train_again(store, [run], print)
-            return int(alone.outcome == "different")
+            (alone,) = train_again(store, [run], print, weights)
+            return VERIFIED[alone.outcome]
         explained = _explanation(store, file, row, series, x, column, line, config) if file else None
         behind = explained.runs if explained else all_runs(store)
         print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
         repeat = "" if len(chosen) == len(behind) else f" (--seed {seed} chooses the same)"
-        print(f"{len(chosen)} of the {len(behind)} runs behind it, trained again{repeat}:", flush=True)
-        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True))
+        how = "evaluated" if weights else "trained"
+        print(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
+        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True), weights)
     if explained:
         print(f"The number made again from the records: {remade(explained)}")
+    if not any(each.outcome != "not checked" for each in verified):
+        raise UserError(f"{file or store.folder}: no run is behind this that could be {how} again; nothing was.")
     return int(not passed(explained, verified))
 
 
@@ -273,12 +302,13 @@ def audit(
     every: Annotated[bool, typer.Option("--all", help="compute the metrics of all records again")] = False,
     seed: Seed = None,
     cores: Annotated[int | None, typer.Option(min=1, help="processes side by side; all cores if not given")] = None,
+    trusted: Trusted = False,
 ) -> int:
     """Check every record, data file, table and figure of a results folder."""
     from eflops.provenance.audit.audit import Options, audit_crate
     from eflops.provenance.audit.audit import audit as audit_results
 
-    given = {name: value for name, value in (("seed", seed), ("cores", cores)) if value is not None}
+    given: dict[str, Any] = {k: v for k, v in (("seed", seed), ("cores", cores)) if v is not None}
     options = Options(tuple(config or ()), pictures, None if every else weights, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
     print(report)
@@ -307,6 +337,7 @@ def diff(
 def explorer(
     results: Annotated[list[str] | None, typer.Argument(help="a folder or commit; of two, what moved as well")] = None,
     out: Annotated[Path | None, typer.Option(help="the page; explorer.html in the folder if not given")] = None,
+    trusted: Trusted = False,
 ) -> None:
     """Make the page on which every number opens to its runs."""
     from eflops.explorer.make import explored
@@ -328,7 +359,7 @@ def model(
     from eflops.results.store import opened
 
     with opened(results) as store:
-        model_of(store.folder, experiment, method, draw, seed).write(out)
+        model_of(store, experiment, method, draw, seed).write(out)
 
 
 @app.command(rich_help_panel=SHARING)

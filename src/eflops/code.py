@@ -14,6 +14,8 @@ from pathlib import Path
 from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
+# The methods that eflops.training.engines.reference has; a test compares them.
+REFERENCE_METHODS = ("eflops", "fedavg", "fediht", "fediterht")
 
 
 def code_hashes(*roots: str) -> dict[str, str]:
@@ -43,19 +45,25 @@ def combined(hashes: dict[str, str]) -> str:
     return sha256_bytes(canonical_json(hashes).encode())[:16]
 
 
-@cache
-def _source(module: str) -> Path | None:
-    """The file of a module, found without importing it; None where there is no Python file."""
+def module_file(module: str) -> Path | None:
+    """The file of a module, found without importing it or a package above it; None where there is no Python file."""
     top, *below = module.split(".")
-    spec = importlib.util.find_spec(top)
-    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+    if not all(part.isidentifier() for part in (top, *below)):
         return None
-    origin = Path(spec.origin)
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if spec is None:
+        return None
     if not below:
-        return origin
-    stem = origin.parent.joinpath(*below)
-    candidates = (stem.with_name(f"{stem.name}.py"), stem / "__init__.py")
+        return Path(spec.origin) if spec.origin and spec.origin.endswith(".py") else None
+    stems = [Path(folder).joinpath(*below) for folder in spec.submodule_search_locations or ()]
+    candidates = (path for stem in stems for path in (stem.with_name(f"{stem.name}.py"), stem / "__init__.py"))
     return next((path for path in candidates if path.exists()), None)
+
+
+_source = cache(module_file)
 
 
 @cache
@@ -105,8 +113,19 @@ def _with_parents(names: Iterable[str]) -> Iterator[str]:
 
 def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     """The modules that a training job starts from."""
-    module = method.split(":")[0] if ":" in method else f"eflops.training.methods.{method}"
-    return ("eflops.training.train", engine_module(engine), f"eflops.training.models.{model}", module)
+    modules = (
+        name.split(":")[0] if ":" in name else f"eflops.training.{kind}.{name}"
+        for kind, name in (("models", model), ("methods", method))
+    )
+    return ("eflops.training.train", engine_module(engine), *modules)
+
+
+def engine_of(engine: str, model: str, method: str) -> str:
+    """The engine that trains: a torch module of the user's own has no compiled form, so the reference engine has it.
+
+    A method that the reference engine does not have runs on the batched one, with gradients by autograd.
+    """
+    return "reference" if ":" in model and engine == "batched" and method in REFERENCE_METHODS else engine
 
 
 def engine_module(engine: str) -> str:

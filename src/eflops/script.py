@@ -1,6 +1,7 @@
 """What the scripts of rules share: a log of their own, progress in it, and one sentence for what ended a job."""
 
 import errno
+import json
 import os
 import resource
 import sys
@@ -9,29 +10,49 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from eflops import trust
 from eflops.errors import UserError
+from eflops.files import write_text
+from eflops.results.specs import keep, read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
 STOPPED = "eflops: stopped"
-# The last line of a finished job's log. Snakemake's own benchmark looks at a job now and then and misses its end.
-CPU_SECONDS = "eflops: CPU seconds "
 LINE_SECONDS = 5.0
 BAR = 30
 
 
 @contextmanager
+def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
+    """Run a rule's job: log what it prints, hand it the values of its spec, and keep the spec once it is done.
+
+    snakemake: the object that Snakemake gives to scripts. The job's input and output have a file `spec` each, and
+    `params.spec` is the digest of the spec that was planned.
+    """
+    with logged(snakemake.log[0]):
+        text = read_wanted(Path(snakemake.input.spec), snakemake.params.spec)
+        yield json.loads(text)
+        # Last: a job that was killed before leaves no spec, so that it is due.
+        keep(text, Path(snakemake.output.spec))
+
+
+@contextmanager
 def logged(log: str) -> Iterator[None]:
     """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
-    # Methods, data sets and products of one's own lie where the workflow found them.
+    # Methods, data sets and products of one's own lie where the workflow found them, which runs what its config names.
+    trust.allow_all()
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
     terminal = os.dup(2)
     try:
         _send_to(Path(log))
         yield
         used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-        print(f"{CPU_SECONDS}{sum(each.ru_utime + each.ru_stime for each in used):.2f}", flush=True)
+        seconds = round(sum(each.ru_utime + each.ru_stime for each in used), 2)
+        # Snakemake's own benchmark looks at a job now and then and misses its end.
+        write_text(Path(log).with_suffix(".json"), json.dumps({"cpu_seconds": seconds}) + "\n")
+        sys.stdout.flush()
         sys.stderr.flush()
     except (Exception, KeyboardInterrupt) as error:
         _say(_words(error, Path(log).parent), terminal)

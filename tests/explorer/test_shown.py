@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from eflops.explorer.shown import Piece, Written, read_markdown, tied
 
 import eflops.explorer
 from eflops.explorer.page import coded, rounded, steps
-from eflops.explorer.shown import Piece, Written, read_markdown, tied
 
 LABELS = {"eflops": "E-FLoPS", "flops": "FLoPS (T = 0)", "centralized": "Centralized E-FLoPS"}
 VENDOR = Path(eflops.explorer.__file__).parent / "vendor"

@@ -1,6 +1,5 @@
 """What `flwr run` can be told, what a node brings, what is kept of a run: each by itself, without processes."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -198,13 +197,11 @@ def asked_node(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def softmax(code: str) -> Work:
     settings = plan({"settings": "rounds=1"}, ROOT)
-    slice_ = {**settings.job, "settings": settings.job["variants"]["base"]}
-    slice_.pop("variants")
-    return Work(slice_, code, 6, agreement=AGREED)
+    return Work(settings.spec, code, 6, agreement=AGREED)
 
 
 def own_code() -> str:
-    return client._own_code(json.dumps(softmax("").slice, sort_keys=True))
+    return client._own_code("eflops", "softmax")
 
 
 def test_the_server_learns_how_many_rows_a_node_has_and_nothing_else(tmp_path: Path, asked_node: Any) -> None:

@@ -11,6 +11,7 @@ from flwr.common.constant import ErrorCode
 from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
+from eflops.config.cell import CellSpec
 from eflops.errors import UserError
 from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, renormalised
 from eflops.flower.work import RECORD, Work
@@ -20,7 +21,12 @@ from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
-WORK = Work({"method": "fedavg"}, "a1b2", SIZE)
+SPEC = CellSpec.model_validate({
+    "experiment": "e", "dataset": "d", "ratio": "all", "model": "linear", "density": 0.5, "name": "fedavg",
+    "client_fraction": 1.0, "method": "fedavg", "options": {}, "pooled": False, "engine": "flower",
+    "evaluate_every": 1, "variants": {"base": {}},
+})  # fmt: skip
+WORK = Work(SPEC, "a1b2", SIZE)
 PHASE = Phase("training", None, 0, 3, 2, None)  # type: ignore[arg-type]
 Behaviour = Callable[[Message], Message | None]
 

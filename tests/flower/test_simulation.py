@@ -3,7 +3,6 @@
 All cells share one simulation, because starting one takes longer than training them.
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from flwr.serverapp import Grid
 from flwr.supercore import telemetry
 from ray._common.usage import usage_lib
 
-from eflops.config.settings import as_typed, settings_class
+from eflops.config.cell import CellSpec
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
 from eflops.data.job import Job
@@ -57,16 +56,15 @@ def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = 
     }
     settings |= {"local_steps": "epoch", "batch_size": 8} if dataset == "mnist" else {"local_steps": 2}
     settings |= {"temperature": 0.0} if name == "flops" else {}
-    slice_ = {
+    spec = CellSpec.model_validate({
         "experiment": "flower", "dataset": dataset, "model": DATASETS[dataset], "density": 0.02, "ratio": "nd1.00",
         "client_fraction": 0.7 if ":" not in name else 1.0, "name": name.lower(), "method": method, "options": {},
         "pooled": name == "centralized", "engine": engine, "evaluate_every": 1,
         "variants": {
-            name: as_typed(settings_class(method).model_validate(settings | change))
-            for name, change in {"base": {}, "fast": {"rate": 0.07}}.items()
+            name: settings | change for name, change in {"base": {}, "fast": {"rate": 0.07}}.items()
         },
-    }  # fmt: skip
-    return Job(slice_, root / "data", root / engine / dataset / name, tuple(runs), 32)
+    })  # fmt: skip
+    return Job(spec, root / "data", root / engine / dataset / name, tuple(runs), 32)
 
 
 def federations() -> Iterator[tuple[str, Federation]]:
@@ -159,13 +157,14 @@ def test_flower_and_ray_report_nothing_home() -> None:
 
 
 TRAIN = """
-import json, sys
+import sys
 from pathlib import Path
+from eflops.config.cell import CellSpec
 from eflops.results.labels import Run
 from eflops.data.job import Job
 from eflops.training.train import train
-slice_, data, folder, *paths = sys.argv[1:]
-job = Job(json.loads(slice_), Path(data), Path(folder), tuple(map(Run.parse, paths)), 32)
+spec, data, folder, *paths = sys.argv[1:]
+job = Job(CellSpec.model_validate_json(spec), Path(data), Path(folder), tuple(map(Run.parse, paths)), 32)
 print("trained", train(job, lambda title: lambda *_: None))
 """
 
@@ -173,7 +172,7 @@ print("trained", train(job, lambda title: lambda *_: None))
 def test_training_runs_on_flower_and_leaves_no_process_behind(trained: Path, tmp_path: Path) -> None:
     cell = job(trained, "flower", "synthetic", "fediht")
     mark = {"EFLOPS_TEST_MARK": str(tmp_path)}
-    arguments = [json.dumps(cell.slice), str(cell.data), str(tmp_path), *(run.path for run in RUNS)]
+    arguments = [cell.spec.text(), str(cell.data), str(tmp_path), *(run.path for run in RUNS)]
     done = subprocess.run(
         [sys.executable, "-c", TRAIN, *arguments],
         env={**os.environ, **mark},

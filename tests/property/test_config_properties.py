@@ -1,7 +1,6 @@
 """Whatever is done to config.yaml, the check either refuses it in sentences or it can be planned."""
 
 import copy
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +8,10 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from eflops.config.cell import CellSpec
 from eflops.config.load import check, read_yaml
 from eflops.config.messages import ConfigError
-from eflops.config.plan import all_plans, job_slice
+from eflops.config.plan import all_plans, cell_specs
 from eflops.results.labels import Run, ratio_value
 
 ROOT = Path(__file__).parents[2]
@@ -71,14 +71,14 @@ def plan_everything(raw: dict[str, Any]) -> int:
     """Plan every record of a config, as the workflow does; how many there are."""
     config, count = check(raw), 0
     for plan in all_plans(config):
-        paths = [run.path for run in plan.runs]
+        paths = plan.record_paths
         assert len(set(paths)) == len(paths)
-        assert [Run.parse(path) for path in paths[:3]] == plan.runs[:3]
-        for ratio in plan.ratios:
-            ratio_value(ratio)
-            for method in plan.methods:
-                json.dumps(job_slice(config, plan.name, ratio, method), allow_nan=False)
-        count += len(paths) * len(plan.ratios) * len(plan.methods)
+        runs = plan.runs(plan.methods[0])[:3]
+        assert [Run.parse(run.path) for run in runs] == runs
+        for spec in cell_specs(config, plan.name):
+            ratio_value(spec.ratio)
+            assert CellSpec.model_validate_json(spec.text()) == spec
+        count += len(paths)
     return count
 
 

@@ -75,6 +75,7 @@ OUTSIDE = {
     "eflops",
     "eflops.code",
     "eflops.config",
+    "eflops.config.cell",
     "eflops.config.settings",
     "eflops.data",
     "eflops.data.federation",

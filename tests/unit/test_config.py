@@ -14,7 +14,7 @@ from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.page import page
-from eflops.config.plan import job_slice, plan_of, variants_of
+from eflops.config.plan import cell_spec, plan_of, variants_of
 from eflops.results import labels
 
 ROOT = Path(__file__).parents[2]
@@ -160,13 +160,13 @@ def test_loading_the_config_does_not_import_torch() -> None:
 def test_a_grid_gives_one_variant_for_each_crossing() -> None:
     raw = changed("experiments.main.vary", {"rate": [0.1, 0.2], "local_steps": [1, 3]})
     plan = plan_of(check(raw), "main")
-    assert plan.variants == (
+    assert plan.variants["eflops"] == (
         "rate=0.1,local_steps=1",
         "rate=0.1,local_steps=3",
         "rate=0.2,local_steps=1",
         "rate=0.2,local_steps=3",
     )
-    assert len(plan.runs) == 4 * 3
+    assert len(plan.runs("eflops")) == 4 * 3
 
 
 # The places that settings come from, lowest first.
@@ -257,9 +257,9 @@ def test_a_file_of_choices_is_read_and_its_mistakes_are_sentences(tmp_path: Path
         check(raw | {"chosen": "nowhere.yaml"})
 
 
-def test_an_unrelated_edit_leaves_a_cells_slice_as_it_was() -> None:
-    before = job_slice(check(SOUND), "main", "nd0.64", "eflops")
-    after = job_slice(check(changed("methods.fedavg.settings.rate", 0.5)), "main", "nd0.64", "eflops")
+def test_an_unrelated_edit_leaves_a_cells_spec_as_it_was() -> None:
+    before = cell_spec(check(SOUND), "main", "nd0.64", "eflops")
+    after = cell_spec(check(changed("methods.fedavg.settings.rate", 0.5)), "main", "nd0.64", "eflops")
     assert before == after
 
 
@@ -268,7 +268,7 @@ def test_the_order_of_the_keys_does_not_rename_a_variant() -> None:
     raws = [
         merge(changed("experiments.main.methods", ["eflops"]), {"experiments": {"main": {"vary": g}}}) for g in grids
     ]
-    found = {plan_of(check(raw), "main").variants for raw in raws}
+    found = {plan_of(check(raw), "main").variants["eflops"] for raw in raws}
     assert found == {("temperature=0.1,gate_rate=1.0",)}
 
 

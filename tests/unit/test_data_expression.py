@@ -11,7 +11,7 @@ import yaml
 from eflops.cli import main
 from eflops.config.load import check
 from eflops.config.models import Expression
-from eflops.data.expression import build, genes, node_rows, problems
+from eflops.data.expression import build, features, node_rows, problems
 from eflops.data.federation import Federation
 from eflops.data.scaling import Scaling
 from eflops.errors import UserError
@@ -108,7 +108,7 @@ def test_genes_have_the_names_that_the_files_give_them(values: np.ndarray) -> No
     pd.DataFrame({"probe": GENES[:2], "symbol": ["AAA", ""], "description": ["long words", "other words"]}).to_csv(
         "names.csv", index=False
     )
-    named = genes(entry(gene_names=["names.csv"]))
+    named = features(entry(gene_names=["names.csv"]))
     assert named["gene"].tolist() == GENES
     assert named["label"].tolist() == ["AAA", "other words", *GENES[2:]]
 
@@ -117,7 +117,7 @@ def test_a_file_of_the_working_folder_comes_before_one_beside_the_snakefile(valu
     own = folder / "resources" / "golub"
     own.mkdir(parents=True)
     table(values).drop(columns="site").to_csv(own / "samples.csv", index=False)
-    assert problems(entry(matrix="resources/golub/samples.csv"), [0]) == []
+    assert problems(entry(matrix="resources/golub/samples.csv"), [0]).faults == []
 
 
 def break_label(whole: pd.DataFrame) -> None:
@@ -153,7 +153,10 @@ SENTENCES = [
     (break_value, "matrix.csv: 1 value is missing or not finite: gene4 of 003."),
     (break_number, "matrix.csv: 1 column is not numbers: gene7."),
     (break_site, "matrix.csv: a site needs two samples, and these have one: lonely; give it to another site or leave"),
-    (break_class, "matrix.csv: split 0 has 2 samples of 'ill' for testing and 0 for training; it needs 2 and 1"),
+    (
+        break_class,
+        "matrix.csv: a class needs 2 samples for testing and 1 for training, and these have fewer: ill (2)",
+    ),
     (break_gene, "matrix.csv: 1 gene stands there twice: gene1."),
     (break_sample, "matrix.csv: 1 sample stands there twice: 000."),
 ]
@@ -167,7 +170,7 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
     fault(whole)
     whole.to_csv("matrix.csv", index=False)
     settings = entry(clients_by="site")
-    (found,) = problems(settings, [0, 1])
+    (found,) = problems(settings, [0, 1]).faults
     assert found.startswith(sentence)
     with pytest.raises(UserError) as refused:
         build(settings, None, 0)
@@ -186,7 +189,7 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
 )
 def test_an_entry_that_does_not_fit_its_file_is_said(changes: Any, sentence: str, values: np.ndarray) -> None:
     table(values).to_csv("matrix.csv", index=False)
-    (found,) = problems(entry(clients_by="site", **changes), [0])
+    (found,) = problems(entry(clients_by="site", **changes), [0]).faults
     assert found.startswith(sentence)
 
 
@@ -205,7 +208,7 @@ def test_a_node_reads_its_own_file_as_the_rows_that_the_whole_federation_would_g
     ):
         own = whole.set_index("sample").loc[samples].drop(columns="site")
         own[["gene11", "class", *GENES[:11]]].to_csv(f"{site}.csv")
-        kept = genes(entry(min_range=1.0, clients_by="site"))["gene"]
+        kept = features(entry(min_range=1.0, clients_by="site"))["gene"]
         rows = node_rows(f"{site}.csv", list(kept), ["healthy", "ill"], Scaling("per_array"))
         np.testing.assert_array_equal(rows.x, block.x)
         np.testing.assert_array_equal(rows.y, block.y)

@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from eflops.data.expression import build, chosen, filtered, labels_of, read
+from eflops.data.expression import build, spec_of
 from eflops.data.federation import read_manifest, save
 from eflops.data.golub import genes
+from eflops.data.tabular import filtered, labels_of, read, selected
 from eflops.errors import UserError
 from eflops.files import PROJECT, sha256
 from small_problems import GOLUB
 
+SPEC = spec_of(GOLUB)
 RESOURCES = PROJECT / "resources" / "golub"
 # What the module that read these data before `kind: expression` made of split 0, as published.
 SPLIT_0 = "b9bc7fd7b7d083f16924c67d90809cbcb9a1d779e11043d1833dc9c5d645ddbe"
@@ -24,14 +26,14 @@ SPLIT_0_PER_ARRAY = "ff32ad35eaba5c36b962c08adac556b1f0b2a4bfcf2d1e0d408de4b85b9
 
 
 def test_72_patients_of_which_47_all_and_25_aml_with_7129_probes() -> None:
-    table = read(GOLUB)
+    table = read(SPEC)
     assert table.values.shape == (72, 7129)
-    assert np.bincount(labels_of(table, GOLUB)).tolist() == [47, 25]
-    assert table.samples == tuple(map(str, range(1, 73)))
+    assert np.bincount(labels_of(table, SPEC)).tolist() == [47, 25]
+    assert table.rows == tuple(map(str, range(1, 73)))
 
 
 def test_the_filter_keeps_exactly_3571_genes() -> None:
-    assert len(set(filtered(read(GOLUB), GOLUB))) == 3571
+    assert len(set(filtered(read(SPEC), SPEC))) == 3571
 
 
 @pytest.mark.parametrize(("scaling", "digest"), [("whole", SPLIT_0), ("per_array", SPLIT_0_PER_ARRAY)])
@@ -42,8 +44,8 @@ def test_the_data_have_the_published_hash(scaling: str, digest: str, tmp_path: P
 
 def test_samples_and_classes_belong_together() -> None:
     """Zyxin is the best-known marker of AML in these data: it would not separate if columns were mixed up."""
-    table = read(GOLUB)
-    zyxin, labels = table.values[:, table.genes.index("X95735_at")], labels_of(table, GOLUB)
+    table = read(SPEC)
+    zyxin, labels = table.values[:, table.features.index("X95735_at")], labels_of(table, SPEC)
     assert np.median(zyxin[labels == 1]) > 5 * np.median(zyxin[labels == 0])
 
 
@@ -60,7 +62,7 @@ def test_a_split_has_15_test_patients_and_gives_every_other_to_one_client() -> N
 
 def test_genes_are_named_in_the_order_of_the_features() -> None:
     table = genes()
-    assert tuple(table["probe"]) == filtered(chosen(read(GOLUB), GOLUB), GOLUB)
+    assert tuple(table["probe"]) == filtered(selected(read(SPEC), SPEC), SPEC)
     named = table.set_index("probe")
     assert named.loc["M27891_at", "label"] == "cystatin C"
     assert named.loc["M19507_at", "symbol"] == "MPO"

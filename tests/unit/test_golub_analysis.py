@@ -7,22 +7,20 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import small_results
 from eflops.analysis import references
-from eflops.analysis.gather import gather
 from eflops.analysis.products import make
 from eflops.analysis.products.golub import distribution
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import gene_shares, mean_jaccard, selected_features
 from eflops.config.load import read
-from eflops.config.plan import job_slice, plan_of
+from eflops.config.plan import plan_of
 from eflops.config.products import Product, product_job, products
 from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.data.golub import genes
-from eflops.data.job import Job
 from eflops.results import labels, record
-from eflops.training.train import train
-from made import made, product_of, traced
+from made import made, product_of, texts, traced
 
 ROOT = Path(__file__).parents[2]
 CONFIG = read(ROOT / "config.yaml", ROOT / "config/smoke.yaml")
@@ -48,13 +46,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
             folder = results / "data" / plan.dataset / labels.data_label(labels.WHOLE, draw)
             if not folder.exists():
                 save(build(settings, None, draw), folder, {**settings, "ratio": labels.WHOLE, "draw": draw})
-        for method in plan.methods:
-            slice_ = job_slice(config, name, labels.WHOLE, method)
-            folder = results / "runs" / name / labels.WHOLE / method
-            train(Job(slice_, results / "data", folder, tuple(plan.runs), 32), lambda _: lambda *_: None)
-        out = results / "gathered" / f"{name}.csv"
-        parts = (out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports"))
-        gather(plan.as_json(), results / "runs" / name, out, *parts)
+        small_results.train_plan(config, plan, results)
+        small_results.gather(plan, results)
     for name in ("golub_runs", "golub_splits"):
         _fit_references(config.experiments[name].draws, name, results)
     names = {method: entry.label for method, entry in config.methods.items()}
@@ -108,8 +101,8 @@ def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
             assert row.gene == names.loc[row.probe, "label"]
             assert row.together >= row.frequency > 0
         assert rows["frequency"].is_monotonic_decreasing
-    assert len(table.shown) == 7
-    assert list(table.shown.columns)[1:3] == ["E-FLoPS", "FLoPS (T = 0)"]
+    assert len(table.rows) == 7
+    assert list(texts(table).columns)[1:3] == ["E-FLoPS", "FLoPS (T = 0)"]
 
 
 def _kept(source: Source, experiment: str, method: str) -> dict[int, list[set[int]]]:
@@ -138,9 +131,9 @@ def test_accuracy_has_all_methods_and_the_references(source: Source) -> None:
     assert (cell["mean"], cell["sd"], cell["n"], cell["units"]) == pytest.approx((own.mean(), own.std(), 6, 3))
     assert cells_.loc[("golub_splits", "best_subset", "accuracy"), "n"] == 3
     assert cells_.loc[("golub_runs", "lasso", "accuracy"), "n"] == 1
-    assert len(table.shown) == 6 + 2 + 6 + 2 + 4
-    bold = table.shown[table.shown["accuracy"].str.startswith("**")]
-    assert set(bold["over"]) == set(table.shown["over"])
+    assert len(table.rows) == 6 + 2 + 6 + 2 + 4
+    bold = texts(table)[texts(table)["accuracy"].str.startswith("**")]
+    assert set(bold["over"]) == set(texts(table)["over"])
     assert "Centralized E-FLoPS" not in set(bold["Method"])
 
 

@@ -7,21 +7,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import small_results
 from eflops.analysis import products
-from eflops.analysis.gather import gather
 from eflops.analysis.products.mnist import by_layer
 from eflops.analysis.source import Source
 from eflops.analysis.stats import costs
 from eflops.config.load import check
-from eflops.config.plan import all_plans, job_slice
+from eflops.config.plan import all_plans
 from eflops.config.products import product_job
 from eflops.config.products import products as planned
 from eflops.data.federation import Block, Federation, save
-from eflops.data.job import Job
 from eflops.results import record
 from eflops.training.numerics import wire
-from eflops.training.train import train
-from made import made, traced
+from made import made, texts, traced
 
 SIZE, TARGET = 44_426, 1110
 SETTINGS = {"rounds": 4, "finetune_rounds": 1, "local_steps": 1, "finetune_steps": 1, "prune_from": 0.5, "rate": 0.1}
@@ -70,12 +68,8 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     for place in ("mnist/all-draw0", "mnist/all-draw1", "fashion/all-draw0"):
         save(pictures(place), results / "data" / place, {})
     for plan in all_plans(config):
-        runs = results / "runs" / plan.name
-        for method in plan.methods:
-            slice_ = job_slice(config, plan.name, "all", method)
-            train(Job(slice_, results / "data", runs / "all" / method, tuple(plan.runs), 32), lambda _: lambda *_: None)
-        out = results / "gathered" / f"{plan.name}.csv"
-        gather(plan.as_json(), runs, out, *(out.with_suffix(f".{kind}.csv") for kind in ("curves", "supports")))
+        small_results.train_plan(config, plan, results)
+        small_results.gather(plan, results)
     return Source(results, LABELS, ("centralized",))
 
 
@@ -140,7 +134,7 @@ def test_layers_add_up_to_the_records(source):
 
 def test_each_way_to_cut_has_a_row_and_a_late_cut_sends_more(source):
     table = made(STUDY, "mnist_cut", source)
-    assert len(table.shown) == 2
+    assert len(table.rows) == 2
     shares = [cell(table.data, method="eflops", variant=name, metric="share_training") for name in ("start", "quarter")]
     assert shares[0] < shares[1]
 
@@ -168,12 +162,12 @@ def test_only_gated_methods_have_open_gates(source):
     table = made(STUDY, "mnist", source)
     gated = set(table.data.loc[table.data["metric"] == "open_gates", "method"])
     assert gated == {"eflops", "centralized"}
-    assert dict(zip(table.shown["Method"], table.shown["open gates"], strict=True))["Fed-IHT"] == "-"
+    assert dict(zip(texts(table)["Method"], texts(table)["open gates"], strict=True))["Fed-IHT"] == "-"
 
 
 def test_fashion_has_a_row_per_method(source):
     table = made(STUDY, "tab_fashion", source)
-    assert table.shown["Method"].tolist() == ["E-FLoPS", "Fed-IHT"]
+    assert texts(table)["Method"].tolist() == ["E-FLoPS", "Fed-IHT"]
     assert "1 run seed of one data draw" in table.note
 
 

@@ -7,14 +7,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from eflops.config.cell import CellSpec
 from eflops.config.models import Expression
 from eflops.config.settings import settings_class
-from eflops.data.expression import build, genes
+from eflops.data.expression import build, features
 from eflops.data.federation import load, save
 from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.provenance.predict import model_of, read_model
 from eflops.results.labels import Run
+from eflops.results.store import Store
 from eflops.training.train import train
 
 SAMPLES = [f"S{number:02d}" for number in range(60)]
@@ -35,20 +37,20 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     entry: dict[str, Any] = {"kind": "expression", "matrix": "matrix.csv", "scaling": request.param, "log": True}
     settings = Expression.model_validate({**entry, "clients": 3, "min_rows": 5, "genes_per_class": 2}).model_dump()
     save(build(settings, None, 0), Path("results/data/mine/all-draw0"), {**settings, "ratio": "all", "draw": 0})
-    genes(settings).to_csv("results/data/mine/genes.csv", index=False)
+    features(settings).to_csv("results/data/mine/genes.csv", index=False)
     chosen = settings_class("fedavg").model_validate({"rounds": 20, "rate": 0.1, "finetune_rounds": 5})
-    slice_ = {
+    spec = CellSpec.model_validate({
         "experiment": "mine", "dataset": "mine", "model": "softmax", "density": 0.5, "genes_per_class": 2,
         "client_fraction": 1.0, "ratio": "all", "name": "fedavg", "method": "fedavg", "options": {}, "pooled": False,
-        "engine": "batched", "evaluate_every": 100, "variants": {"base": chosen.model_dump()},
-    }  # fmt: skip
+        "engine": "batched", "evaluate_every": 100, "variants": {"base": chosen},
+    })  # fmt: skip
     folder = Path("results/runs/mine/all/fedavg")
-    train(Job(slice_, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
+    train(Job(spec, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
     return Path("results")
 
 
 def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path) -> None:
-    model = model_of(results, "mine", "fedavg", 0, 0)
+    model = model_of(Store(results), "mine", "fedavg", 0, 0)
     model.write(Path("model.csv"))
     again = read_model(Path("model.csv"))
     found = again.predict("matrix.csv", "samples").set_index("sample")
@@ -62,7 +64,7 @@ def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path)
 
 
 def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(results: Path) -> None:
-    model_of(results, "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    model_of(Store(results), "mine", "fedavg", 0, 0).write(Path("model.csv"))
     lines = Path("model.csv").read_text().splitlines()
     assert lines[0] == '# run: "runs/mine/all/fedavg/base/draw0-seed0.json"'
     table = pd.read_csv("model.csv", comment="#")
@@ -74,7 +76,7 @@ def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(res
 
 
 def test_a_new_matrix_may_hold_other_columns_in_any_order_but_no_gene_may_lack(results: Path) -> None:
-    model = model_of(results, "mine", "fedavg", 0, 0)
+    model = model_of(Store(results), "mine", "fedavg", 0, 0)
     whole = pd.read_csv("matrix.csv", index_col=0)
     whole[GENES[::-1]].assign(note="new", age=40).to_csv("new.tsv", sep="\t")
     pd.testing.assert_frame_equal(model.predict("new.tsv", "samples"), model.predict("matrix.csv", "samples"))

@@ -84,6 +84,8 @@ def test_the_claim_of_the_docs_is_judged(beside: Path, monkeypatch: pytest.Monke
     targets = yaml.safe_load(targets_of(beside).read_text())
     targets["claims"] += yaml.safe_load(blocks("adding-a-claim.md", "yaml")[0])
     (beside / "targets.yaml").write_text(yaml.safe_dump(targets))
+    entry = eval(f"{{{blocks('adding-a-claim.md', 'python')[1]}}}", {"Check": claims.Check})
+    monkeypatch.setattr(claims, "CHECKS", claims.CHECKS | entry)
     assert "eflops.analysis.scorecard.claims.golub_sparse" in judges(beside / "targets.yaml")
     gathered.write(check(RAW), beside, ["golub_runs"])
     paper = read_paper(beside / "targets.yaml")

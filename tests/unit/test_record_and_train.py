@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from eflops.config.settings import GatedSettings, TrainingSettings, as_typed
+from eflops.config.cell import CellSpec
+from eflops.config.settings import GatedSettings, TrainingSettings
 from eflops.data.build import build
 from eflops.data.federation import save
 from eflops.data.job import Job
@@ -18,11 +19,11 @@ from eflops.results.labels import Run
 from eflops.training.train import train
 from small_problems import SYNTHETIC
 
-SLICE: dict[str, Any] = {
+SPEC = CellSpec.model_validate({
     "experiment": "main", "dataset": "synthetic", "model": "linear", "density": 0.1, "client_fraction": 0.5,
     "ratio": "nd1.20", "name": "eflops", "method": "eflops", "options": {}, "pooled": False, "engine": "batched",
-    "evaluate_every": 3, "variants": {"base": as_typed(GatedSettings(rounds=6, finetune_rounds=2))},
-}  # fmt: skip
+    "evaluate_every": 3, "variants": {"base": {"rounds": 6, "finetune_rounds": 2}},
+})  # fmt: skip
 
 
 def quiet(title: str) -> Any:
@@ -38,7 +39,7 @@ def data(tmp_path: Path) -> Path:
 
 def job(data: Path, seeds: list[int], **changes: Any) -> Job:
     runs = tuple(Run("base", 0, seed) for seed in seeds)
-    return Job({**SLICE, **changes}, data, data.parent / "runs", runs, 32)
+    return Job(CellSpec.model_validate({**SPEC.model_dump(), **changes}), data, data.parent / "runs", runs, 32)
 
 
 def test_a_job_writes_one_checked_record_a_run(data: Path) -> None:
@@ -69,7 +70,7 @@ def test_the_curve_shows_the_gates_until_finetuning_and_how_the_support_changes(
     assert curve["support_changed"][0] is None
     assert max(curve["support_changed"][1:3]) > 0
     assert curve["support_changed"][3:] == [0, 0]
-    settings = as_typed(TrainingSettings(rounds=6, finetune_rounds=2))
+    settings = TrainingSettings(rounds=6, finetune_rounds=2)
     train(job(data, [0], name="fedavg", method="fedavg", variants={"base": settings}), quiet)
     plain = record.read(data.parent / "runs/base/draw0-seed0.json").result
     assert set(plain.curve.metrics) == {"r2", "mse", "support_recovery", "support_changed"}
@@ -97,7 +98,7 @@ def test_a_damaged_record_is_trained_again_to_the_same_result(data: Path) -> Non
 def test_small_blocks_give_the_same_results(data: Path) -> None:
     train(job(data, [0, 1, 2]), quiet)
     whole = [record.read(data.parent / f"runs/base/draw0-seed{seed}.json").result_sha256 for seed in range(3)]
-    parts = Job(SLICE, data, data.parent / "parts", tuple(Run("base", 0, seed) for seed in range(3)), 1)
+    parts = Job(SPEC, data, data.parent / "parts", tuple(Run("base", 0, seed) for seed in range(3)), 1)
     train(parts, quiet)
     assert [record.read(data.parent / f"parts/base/draw0-seed{seed}.json").result_sha256 for seed in range(3)] == whole
 
@@ -115,11 +116,11 @@ def test_plain_torch_is_an_engine_like_the_others(data: Path) -> None:
     assert found.result.curve.round == batched.curve.round
     assert found.result.metrics == pytest.approx(batched.metrics, abs=1e-4)
     with pytest.raises(UserError, match="engine reference has eflops, fedavg, fediht, fediterht, not mine:Mine"):
-        train(job(data, [0], engine="reference", method="mine:Mine"), quiet)
+        train(job(data, [0], engine="reference", method="mine:Mine", variants={"base": {}}), quiet)
 
 
 def test_a_diverged_run_is_a_result_without_nan(data: Path) -> None:
-    settings = as_typed(GatedSettings(rounds=6, finetune_rounds=2, rate=1e9))
+    settings = GatedSettings(rounds=6, finetune_rounds=2, rate=1e9)
     train(job(data, [0], variants={"base": settings}), quiet)
     path = data.parent / "runs/base/draw0-seed0.json"
     found = record.read(path)

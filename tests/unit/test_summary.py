@@ -25,7 +25,8 @@ from eflops.analysis.needs import (
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
 from eflops.analysis.summary.effects import tau
-from eflops.analysis.summary.write import plain, text, with_places
+from eflops.analysis.summary.point import HEADLINES, Summary
+from eflops.analysis.summary.write import closing, form, summarise
 from eflops.errors import UserError
 
 MINUS = "\N{MINUS SIGN}"
@@ -76,8 +77,7 @@ def having(made: Source, path: str, rows: list[dict[str, object]]) -> Source:
 
 def points(made: Source, subject: str) -> list[str]:
     """What the summary says of a subject, point by point."""
-    _, _, after = plain(text(made)).partition(f"- **{subject}**\n\n")
-    return [line.removeprefix("  - ") for line in after.partition("\n\n")[0].splitlines()]
+    return [point.text for each in summarise(made).subjects if each.name == subject for point in each.points]
 
 
 def trials_of(made: Source, name: str, rows: list[dict[str, object]], monkeypatch: pytest.MonkeyPatch) -> Source:
@@ -107,7 +107,7 @@ def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) ->
     judged(made, claim("agrees"), claim("agrees", {"of": 3}))
     assert points(made, "Holds") == [
         "It wins: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
-        "It wins; least clear of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
+        "It wins; weakest of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
     ]
 
 
@@ -139,13 +139,13 @@ def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
     names = [{"verdict": "agrees", "against": "Fed-IHT"}, {"verdict": "differs", "against": "FedIter-HT"}]
     judged(
         made,
-        claim("cannot tell", short="A"),
-        claim("cannot tell", turns, short="B"),
-        claim("cannot tell", *names, short="C"),
-        claim("cannot tell", {"of": 3}, short="D"),
+        claim("inconclusive", short="A"),
+        claim("inconclusive", turns, short="B"),
+        claim("inconclusive", *names, short="C"),
+        claim("inconclusive", {"of": 3}, short="D"),
     )
     figure = "its lead is +0.2 (+0.1 to +0.3), over 6 draws."
-    assert points(made, "Cannot be told") == [
+    assert points(made, "Inconclusive") == [
         f"A: open; {figure}",
         f"B: not shown in 1 of 7 comparisons; {figure}",
         "C: against Fed-IHT yes, +0.2 (+0.1 to +0.3); against FedIter-HT no, +0.2 (+0.1 to +0.3); the paper's name may "
@@ -197,10 +197,12 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> 
     subject = "The constraint on open gates"
     assert not points(made, subject)
     values = [
-        {"name": f"synthetic, N/d {ratio} (times the target)", "mean": mean, "low": mean - 0.1, "high": mean + 0.1}
+        {"data": "synthetic", "at": f"N/d {ratio}", "scale": "times the target"}
+        | {"mean": mean, "low": mean - 0.1, "high": mean + 0.1}
         for ratio, mean in (("0.24", 2.5), ("0.64", 1.5), ("2.00", 1.1))
     ]
-    values.append({"name": "leukaemia (share of gates)", "mean": 0.0078, "low": 0.0078, "high": 0.0078})
+    leukaemia = {"data": "leukaemia", "at": "", "scale": "share of gates"}
+    values.append(leukaemia | {"mean": 0.0078, "low": 0.0078, "high": 0.0078})
     judged(made, claim("differs", name="claim/target-density", ours=values))
     first, found = points(made, subject)
     assert first.startswith(
@@ -243,9 +245,9 @@ def test_settings_far_from_the_searched_ones_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
     judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
     first, far = points(made, "The paper's settings")
-    assert first.startswith("1 of the paper's numbers comes out only at those tried settings")
+    assert first.startswith("1 of the paper's numbers is reproduced only at the tried settings")
     assert far.startswith(
-        "Table 2's column of FedAvg is nearest at a weights' rate of 0.00013, where the search chose 0.036"
+        "Table 2's column of FedAvg is nearest at a weight learning rate of 0.00013, where the search chose 0.036"
     )
     judged(made, nearest=[column | {"nearest": 0.01}])
     assert points(made, "The paper's settings")[1].startswith("No column needs")
@@ -320,20 +322,45 @@ def test_the_order_of_methods_elsewhere_is_held_against_that_over_splits(
         for name, mean in SEARCHED_MEANS.items()
     ]
     cells.append({"data": "ALL", "method": "lasso", "federated": False, "accuracy_mean": 1.0})
-    order, leads = points(having(having(made, SEARCHED, golub), BEYOND, cells), "Data that chose nothing")
+    order, leads = points(having(having(made, SEARCHED, golub), BEYOND, cells), "Held-out data sets")
     assert order.startswith(f"The methods' order on the leukaemia data {words}: Kendall's tau")
     assert leads == f"E-FLoPS is first on {first} of 1 of these data sets."
 
 
 def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
-    subjects = [line.split("**")[1] for line in text(made).splitlines()[2:] if line.startswith("- **")]
-    assert subjects == ["The paper's numbers and claims"]
+    assert [subject.name for subject in summarise(made).subjects] == ["The paper's numbers and claims"]
 
 
-def test_the_end_of_a_run_says_where_to_look_and_what_was_found(small_results: Path) -> None:
-    said = with_places(small_results)
-    assert f"{small_results / 'scorecard.md'}" in said
-    assert (small_results / "summary.rst").read_text().rstrip() in said
+def test_the_end_of_a_run_says_what_was_found_and_names_the_explorer(small_results: Path) -> None:
+    lines = closing(small_results).splitlines()
+    assert lines[0].startswith("Reproduction: Of Table 1's 28 numbers")
+    assert f"open {small_results / 'explorer.html'} in a browser" in lines[-2]
+    assert len(lines) <= 10
+
+
+def test_claims_have_their_verdict_and_effect_as_fields(made: Source) -> None:
+    names = [{"against": "Fed-IHT"}, {"against": "FedIter-HT", "size": "0.5 (0.4 to 0.6)"}]
+    judged(made, claim("agrees"), claim("differs", *names, name="claim/two"), claim("not judged", grounds=[]))
+    one, two, none = summarise(made).claims
+    assert (one.short, one.verdict, one.effect) == ("It wins", "agrees", "+0.2 (+0.1 to +0.3)")
+    assert two.effect == "+0.2 (+0.1 to +0.3) against Fed-IHT; 0.5 (0.4 to 0.6) against FedIter-HT"
+    assert two.link == "scorecard?line=claim/two"
+    assert none.effect == ""
+
+
+def test_points_of_one_headline_are_joined_in_the_order_of_the_front_page(made: Source) -> None:
+    fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
+    judged(made, entropy=[fact], lists=[])
+    first, second = summarise(made).headlines
+    assert (first.headline, second.headline) == HEADLINES[:2]
+    assert second.text == points(made, "Entropy")[0]
+    assert second.link == "tables/support_recovery_tests"
+
+
+def test_the_summary_is_the_same_after_its_json(small_results: Path) -> None:
+    summary = Summary.of(json.loads((small_results / "summary.json").read_text()))
+    for name in ("json", "md", "rst"):
+        assert (small_results / f"summary.{name}").read_text() == form(summary, f".{name}")
 
 
 def test_every_point_links_to_what_it_is_about(small_results: Path) -> None:
@@ -358,4 +385,4 @@ def test_the_form_without_links_is_a_nested_list_in_restructured_text(small_resu
 
 def test_an_unfinished_run_has_no_end(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="the run is not complete"):
-        with_places(tmp_path)
+        closing(tmp_path)

@@ -6,7 +6,6 @@ import pytest
 
 from eflops.config.load import read
 from eflops.config.messages import misspelt
-from eflops.config.plan import all_plans, data_batches
 from eflops.config.products import products
 
 CONFIG = read(Path(__file__).parents[2] / "config.yaml")
@@ -41,17 +40,3 @@ def test_a_misspelt_file_is_answered_with_the_nearest(asked: str, near: str) -> 
 )
 def test_other_words_are_left_to_snakemake(word: str) -> None:
     assert told(word) == ""
-
-
-def test_every_data_draw_is_in_one_batch_and_no_batch_mixes_draws_of_a_search_with_others() -> None:
-    made = [
-        (each.dataset, ratio, draw) for each in data_batches(CONFIG) for ratio in each.ratios for draw in each.draws
-    ]
-    asked = {(plan.dataset, ratio, draw) for plan in all_plans(CONFIG) for ratio in plan.ratios for draw in plan.draws}
-    assert len(made) == len(set(made))
-    assert set(made) == asked
-    searched = {(search.dataset, draw) for search in CONFIG.searches.values() for draw in search.draws}
-    for batch in data_batches(CONFIG):
-        assert len({(batch.dataset, draw) in searched for draw in batch.draws}) == 1
-    rules = [batch.rule for batch in data_batches(CONFIG)]
-    assert len(rules) == len(set(rules))

@@ -121,10 +121,10 @@ def test_changed_data_and_labels_are_met_although_snakemakes_own_notes_are_gone(
 
 
 def test_results_that_another_config_made_are_not_gathered(study: Study) -> None:
-    plan = study.folder / "results/plan/support_recovery/nd0.64/fedavg.json"
-    plan.write_text(plan.read_text().replace('"rounds": 6', '"rounds": 7'))
+    spec = study.folder / "results/specs/train/support_recovery/nd0.64/fedavg.json"
+    spec.write_text(spec.read_text().replace('"rounds": 6', '"rounds": 7'))
     with pytest.raises(UserError, match="rounds was 6 and is 7"):
-        list(checked(str(plan), str(plan).replace("plan/", "cells/"), study.folder / "results"))
+        list(checked(str(spec), str(spec).replace("specs/train/", "cells/"), study.folder / "results"))
 
 
 def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> None:

@@ -33,6 +33,6 @@ def test_thousands_of_seeds_and_cases_train_in_one_job_each(tmp_path: Path) -> N
     seeds, cases = (pd.read_csv(study.folder / path) for path in gathered)
     assert (len(seeds), seeds["seed"].nunique()) == (SEEDS, SEEDS)
     assert (len(cases), cases["set_rate"].nunique()) == (CASES, CASES)
-    plan = study.folder / RESULTS / "plan/cases/nd1.00/fedavg.json"
+    spec = study.folder / RESULTS / "specs/train/cases/nd1.00/fedavg.json"
     metadata = sum(path.stat().st_size for path in (study.folder / ".snakemake/metadata").rglob("*") if path.is_file())
-    assert metadata < 0.2 * plan.stat().st_size
+    assert metadata < 0.2 * spec.stat().st_size

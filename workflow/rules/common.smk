@@ -3,7 +3,6 @@ import json
 import os
 import shlex
 import sys
-from functools import partial
 from pathlib import Path
 
 # The project's own files lie two folders up, also when this workflow is a module of another one. Where they are not on
@@ -27,15 +26,12 @@ os.environ.update(EFLOPS_OWN=os.pathsep.join(OWN))
 if Path(sys.executable).exists():
     sys.executable = shlex.quote(sys.executable)
 
-from eflops.code import code_hash, data_module, file_hash
 from eflops.config.load import check, in_order_of, read_yaml
-from eflops.config.messages import ConfigError, misspelt
-from eflops.config.models import data_settings
-from eflops.config.plan import all_plans, data_batches, write_if_changed, write_slices
-from eflops.config.products import product_job, products, shown_methods, target_of
-from eflops.config.searches import ranking
+from eflops.config.messages import ConfigError
+from eflops.config.plan import all_plans, slices
+from eflops.config.products import products
 from eflops.files import locate
-from eflops.results import paths
+from eflops.results.specs import wanted_folder
 
 # A folder of one's own brings its own config (--directory, or a deployed module); otherwise the paper's is taken.
 OWN_CONFIGS = [path for path in ("config.yaml", "config/config.yaml") if Path(path).exists()]
@@ -61,35 +57,17 @@ except ConfigError as error:
 
 RESULTS = STUDY.results
 PLANS = {plan.name: plan for plan in all_plans(STUDY)}
-SLICES = write_slices(STUDY, Path(RESULTS))
+CELLS = {cell.cell: cell for cell, _ in slices(STUDY)}
 PRODUCTS = {product.name: product for product in products(STUDY)}
 SEARCH_OF = {search.entry: name for name, search in STUDY.searches.items()}
 
 
-def results(*templates):
-    """Files below the results folder."""
-    found = [f"{RESULTS}/{template}" for template in templates]
-    return found if len(found) > 1 else found[0]
-
-
-def logs(job):
-    """The log of a job."""
-    return results(paths.LOG.replace("{job}", job))
-
-
-def benchmarks(job):
-    """The time and memory of a job."""
-    return results(paths.BENCHMARK.replace("{job}", job))
-
-
-def asked(job, *texts):
-    """The file that says what is asked of a job. Its date is that of the last change, also without Snakemake's notes.
-
-    It is called while the workflow is read: of a file that is written later Snakemake may have noted that there is none.
-    """
-    file = results(paths.ASKED.format(job=job))
-    write_if_changed(Path(file), "\n".join(texts) + "\n")
-    return local(file)
+# In paths of rules, <results> is the results folder and <wanted> holds the specs that jobs are to work by (specs.smk).
+pathvars:
+    results=RESULTS,
+    wanted=str(wanted_folder(RESULTS)),
+    logs=f"{RESULTS}/logs",
+    benchmarks=f"{RESULTS}/benchmarks",
 
 
 def project(path):
@@ -97,19 +75,14 @@ def project(path):
     return local(os.path.relpath(ROOT / path))
 
 
-def code_of(script, *modules):
-    """The name of the code that a rule's script can reach, and of the script itself."""
-    return f"{code_hash(*modules)} {file_hash(ROOT / 'workflow/scripts' / f'{script}.py')}"
+def given(path):
+    """A file that the config names: in the working folder, or else beside the Snakefile."""
+    return local(os.path.relpath(locate(path) or path))
 
 
 def growing(amount):
-    """What a job asks a cluster for: more at each attempt."""
+    """A resource that grows with each attempt at a job."""
     return lambda wildcards, attempt: amount * attempt
-
-
-def filled(template, **lists):
-    """A template's files below the results folder for all values of these names; other names stay as they are."""
-    return expand(results(template), **lists, allow_missing=True)
 
 
 onstart:

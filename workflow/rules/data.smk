@@ -1,14 +1,26 @@
 # Raw files and data draws.
 
 
+def raw_files(dataset):
+    """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
+    entry = STUDY.datasets[dataset]
+    return [
+        *map(given, getattr(entry, "files", [])),
+        *expand("<results>/raw/{source}.json", source=getattr(entry, "source", [])),
+    ]
+
+
 rule fetch:
-    """Bring the files of MNIST or Fashion-MNIST into resources/, which all studies in this folder share."""
+    """Fetch the files of MNIST or Fashion-MNIST into resources/, which all studies in this folder share."""
+    input:
+        spec=local("<wanted>/fetch/{source}.json"),
     output:
-        results(paths.RAW),
+        listing="<results>/raw/{source}.json",
+        spec="<results>/specs/fetch/{source}.json",
     log:
-        logs("fetch/{source}"),
+        "<logs>/fetch/{source}.log",
     benchmark:
-        benchmarks("fetch/{source}")
+        "<benchmarks>/fetch/{source}.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -16,58 +28,61 @@ rule fetch:
         mem_mb=500,
         runtime=10,
     params:
-        folder=lambda wildcards: f"resources/{wildcards.source}",
-        given=lambda wildcards: STUDY.mnist_folder or "",
-        code=code_of("fetch", "eflops.data.idx"),
+        spec=spec_digest,
     message:
         "Fetch {wildcards.source}"
     script:
         "../scripts/fetch.py"
 
 
-for BATCH in data_batches(STUDY):
+for DATASET in STUDY.datasets:
 
     rule:
-        """Make data draws, each a federation of clients with its test rows."""
+        """Make one data draw, a federation of clients with its test rows."""
         name:
-            BATCH.rule
+            f"data_{DATASET}"
         input:
-            plan=asked(f"data/{BATCH.rule}", data_slice(BATCH.dataset), data_code(BATCH.dataset)),
-            raw=raw_files(BATCH.dataset),
+            raw_files(DATASET),
+            spec=local(f"<wanted>/data/{DATASET}/{{ratio}}-draw{{draw}}.json"),
         output:
-            manifests=batch_files(BATCH, paths.DATA_MANIFEST),
-            arrays=batch_files(BATCH, paths.DATA_ARRAYS),
+            arrays=f"<results>/data/{DATASET}/{{ratio}}-draw{{draw}}/federation.npz",
+            manifest=f"<results>/data/{DATASET}/{{ratio}}-draw{{draw}}/manifest.json",
+            spec=f"<results>/specs/data/{DATASET}/{{ratio}}-draw{{draw}}.json",
         log:
-            logs(BATCH.job),
+            f"<logs>/data/{DATASET}/{{ratio}}-draw{{draw}}.log",
         benchmark:
-            benchmarks(BATCH.job)
-        wildcard_constraints:
-            draw="|".join(map(str, BATCH.draws)),
+            f"<benchmarks>/data/{DATASET}/{{ratio}}-draw{{draw}}.tsv"
         conda:
             "../../envs/analysis.yaml"
         resources:
             mem_mb=growing(1000),
             runtime=growing(5),
         params:
-            settings=data_slice(BATCH.dataset),
-            code=data_code(BATCH.dataset),
+            spec=spec_digest,
         message:
-            BATCH.message
+            f"Make {DATASET} {{wildcards.ratio}}, draw {{wildcards.draw}}"
         script:
             "../scripts/data.py"
 
 
+def gene_files(wildcards):
+    """The files that name the features of data that are read from a file."""
+    entry = STUDY.datasets[wildcards.dataset]
+    return [given(path) for path in (*entry.files, *entry.gene_names)]
+
+
 rule genes:
-    """Name the genes of expression data."""
+    """Name the features of data that are read from a file, such as genes."""
     input:
         gene_files,
-        plan=lambda wildcards: GENE_PLANS[wildcards.dataset],
+        spec=local("<wanted>/data/{dataset}/genes.json"),
     output:
-        results(paths.GENES),
+        genes="<results>/data/{dataset}/genes.csv",
+        spec="<results>/specs/data/{dataset}/genes.json",
     log:
-        logs("data/{dataset}/genes"),
+        "<logs>/data/{dataset}/genes.log",
     benchmark:
-        benchmarks("data/{dataset}/genes")
+        "<benchmarks>/data/{dataset}/genes.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -75,9 +90,8 @@ rule genes:
         mem_mb=500,
         runtime=5,
     params:
-        settings=lambda wildcards: data_slice(wildcards.dataset),
-        code=code_of("genes", "eflops.data.expression"),
+        spec=spec_digest,
     message:
-        "Name the genes of {wildcards.dataset}"
+        "Name the features of {wildcards.dataset}"
     script:
         "../scripts/genes.py"

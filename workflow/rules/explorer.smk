@@ -1,20 +1,22 @@
-# The page on which every number opens to its runs.
-from eflops.explorer.page import assets_hash
+# The results explorer: a page on which every number opens to its runs.
 
 
 rule explorer:
-    """Make the page on which every number opens to its runs."""
+    """Make the results explorer."""
     input:
-        [product_files(kind, target) for kind in ("table", "figure") for target in WHOLE],
-        rules.scorecard.output,
-        rules.summary.output,
-        rules.study.output,
+        WHOLE_PRODUCTS,
+        "<results>/scorecard.json",
+        "<results>/summary.json",
+        "<results>/summary.md",
+        "<results>/study.json",
+        spec=local("<wanted>/explorer.json"),
     output:
-        results(paths.EXPLORER),
+        page="<results>/explorer.html",
+        spec="<results>/specs/explorer.json",
     log:
-        logs("explorer"),
+        "<logs>/explorer.log",
     benchmark:
-        benchmarks("explorer")
+        "<benchmarks>/explorer.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -22,10 +24,9 @@ rule explorer:
         mem_mb=growing(3000),
         runtime=growing(20),
     params:
-        results=subpath(output[0], parent=True),
-        page=assets_hash(),
-        code=code_of("explorer", "eflops.explorer.make", *(product.module for product in PRODUCTS.values())),
+        results=subpath(output.page, parent=True),
+        spec=spec_digest,
     message:
-        "Make the page on which every number opens"
+        "Make the results explorer"
     script:
         "../scripts/explorer.py"

@@ -1,19 +1,33 @@
 # One row per run, one row per curve point, and which weights each run kept, experiment by experiment.
 
 
+def cell_files(template):
+    """A function for the files of this template of all training jobs of an experiment, in the order of its tables."""
+
+    def files(wildcards):
+        plan = PLANS[wildcards.experiment]
+        parts = [part for part, _ in plan.parts(STUDY.seeds_per_job)]
+        cells = dict(experiment=plan.name, ratio=plan.ratios, method=plan.methods, part=parts)
+        return expand(template, **cells)
+
+    return files
+
+
 rule gather:
-    """Gather the records of an experiment or search, each checked against its plan."""
+    """Gather the records of an experiment or search, each checked against the spec of its training job."""
     input:
-        plans=lambda wildcards: [local(results(each.plan)) for each in experiment_slices(wildcards)],
-        cells=lambda wildcards: [results(each.cell) for each in experiment_slices(wildcards)],
+        specs=cell_files("<results>/specs/train/{experiment}/{ratio}/{method}{part}.json"),
+        cells=cell_files("<results>/cells/{experiment}/{ratio}/{method}{part}.json"),
+        spec=local("<wanted>/gather/{experiment}.json"),
     output:
-        runs=results(paths.GATHERED),
-        curves=results(paths.CURVES),
-        supports=results(paths.SUPPORTS),
+        runs="<results>/gathered/{experiment}.csv",
+        curves="<results>/gathered/{experiment}.curves.csv",
+        supports="<results>/gathered/{experiment}.supports.csv",
+        spec="<results>/specs/gather/{experiment}.json",
     log:
-        logs("gather/{experiment}"),
+        "<logs>/gather/{experiment}.log",
     benchmark:
-        benchmarks("gather/{experiment}")
+        "<benchmarks>/gather/{experiment}.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -22,7 +36,7 @@ rule gather:
         runtime=growing(5),
     params:
         results=subpath(output.runs, ancestor=2),
-        code=code_of("gather", "eflops.analysis.gather"),
+        spec=spec_digest,
     message:
         "Gather {wildcards.experiment}"
     script:

@@ -1,28 +1,55 @@
 # Tables and figures, from gathered records alone.
 
 
+def product_sources(wildcards):
+    """The gathered files that a table or figure is made from, and what it reads of the project's own."""
+    product = PRODUCTS[wildcards.name]
+    return [*(f"<results>/{path}" for path in product.sources), *map(project, product.resources)]
+
+
+def product_title(wildcards):
+    """What a table or figure shows, for its caption in the report."""
+    return PRODUCTS[wildcards.name].caption
+
+
+def product_category(wildcards):
+    """The part of the report that lists a table or figure."""
+    return PRODUCTS[wildcards.name].category
+
+
+def product_labels(wildcards):
+    """How the report lists a table or figure; of a second label with two values it would make a switch."""
+    return {"what": product_title(wildcards)}
+
+
+def product_names(kind):
+    """The names of all tables or all figures as a pattern, so that a misspelt one is no file of the workflow."""
+    return "|".join(name for name, product in PRODUCTS.items() if product.kind == kind) or "none"
+
+
 rule table:
     """Make one table as CSV, Markdown, LaTeX and HTML."""
     input:
         product_sources,
-        plan=product_plan,
+        spec=local("<wanted>/tables/{name}.json"),
     output:
-        csv=results(paths.product("table", "{name}")),
-        markdown=results(paths.product("table", "{name}", "md")),
-        latex=results(paths.product("table", "{name}", "tex")),
+        csv="<results>/tables/{name}.csv",
+        markdown="<results>/tables/{name}.md",
+        latex="<results>/tables/{name}.tex",
         html=report(
-            results(paths.product("table", "{name}", "html")),
+            "<results>/tables/{name}.html",
             caption="../report/product.rst",
             category=product_category,
             subcategory="Tables",
             labels=product_labels,
         ),
+        spec="<results>/specs/tables/{name}.json",
     log:
-        logs("tables/{name}"),
+        "<logs>/tables/{name}.log",
     benchmark:
-        benchmarks("tables/{name}")
+        "<benchmarks>/tables/{name}.tsv"
     wildcard_constraints:
-        name=names("table"),
+        name=product_names("table"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -31,9 +58,8 @@ rule table:
         runtime=5,
     params:
         results=subpath(output.csv, ancestor=2),
-        job=product_slice,
         title=product_title,
-        code=product_code,
+        spec=spec_digest,
     message:
         "Table {wildcards.name}"
     script:
@@ -44,24 +70,25 @@ rule figure:
     """Draw one figure as SVG, PDF and PNG, with its numbers as CSV."""
     input:
         product_sources,
-        plan=product_plan,
+        spec=local("<wanted>/figures/{name}.json"),
     output:
         svg=report(
-            results(paths.product("figure", "{name}", "svg")),
+            "<results>/figures/{name}.svg",
             caption="../report/product.rst",
             category=product_category,
             subcategory="Figures",
             labels=product_labels,
         ),
-        pdf=results(paths.product("figure", "{name}", "pdf")),
-        png=results(paths.product("figure", "{name}", "png")),
-        csv=results(paths.product("figure", "{name}")),
+        pdf="<results>/figures/{name}.pdf",
+        png="<results>/figures/{name}.png",
+        csv="<results>/figures/{name}.csv",
+        spec="<results>/specs/figures/{name}.json",
     log:
-        logs("figures/{name}"),
+        "<logs>/figures/{name}.log",
     benchmark:
-        benchmarks("figures/{name}")
+        "<benchmarks>/figures/{name}.tsv"
     wildcard_constraints:
-        name=names("figure"),
+        name=product_names("figure"),
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -70,9 +97,8 @@ rule figure:
         runtime=5,
     params:
         results=subpath(output.csv, ancestor=2),
-        job=product_slice,
         title=product_title,
-        code=product_code,
+        spec=spec_digest,
     message:
         "Figure {wildcards.name}"
     script:

@@ -1,24 +1,37 @@
 # Best subset and lasso on pooled rows: what is attainable without a federation.
 
 
+def experiment_data(file):
+    """A function for the files of this name in the folders of the data draws of an experiment."""
+
+    def files(wildcards):
+        plan = PLANS[wildcards.experiment]
+        folder = f"<results>/data/{plan.dataset}/{{ratio}}-draw{{draw}}"
+        return expand(f"{folder}/{file}", ratio=plan.ratios, draw=plan.draws)
+
+    return files
+
+
 rule references:
     """Fit best subset and lasso to the pooled rows of every data draw of an experiment."""
     input:
-        manifests=partial(experiment_draws, template=paths.DATA_MANIFEST),
-        arrays=ancient(partial(experiment_draws, template=paths.DATA_ARRAYS)),
+        manifests=experiment_data("manifest.json"),
+        arrays=ancient(experiment_data("federation.npz")),
+        spec=local("<wanted>/references/{experiment}.json"),
     output:
-        results(paths.REFERENCES),
+        fits="<results>/gathered/{experiment}.references.csv",
+        spec="<results>/specs/references/{experiment}.json",
     log:
-        logs("references/{experiment}"),
+        "<logs>/references/{experiment}.log",
     benchmark:
-        benchmarks("references/{experiment}")
+        "<benchmarks>/references/{experiment}.tsv"
     conda:
         "../../envs/analysis.yaml"
     resources:
         mem_mb=growing(1000),
         runtime=growing(10),
     params:
-        code=code_of("references", "eflops.analysis.references"),
+        spec=spec_digest,
     message:
         "References of {wildcards.experiment}"
     script:

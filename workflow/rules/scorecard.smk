@@ -1,31 +1,22 @@
-# Every number and claim of the paper, judged by the runs of those experiments that the config has; and what it comes to.
-from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
-from eflops.code import combined
-from eflops.files import sha256_bytes
-from eflops.config.study import present_code
-
-JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
-JUDGES = code_of("scorecard", "eflops.analysis.scorecard.make", *judges(ROOT / TARGETS))
-SUMMARISED = summary_sources(PRODUCTS.values())
-SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
-CODE = f"{combined(present_code(STUDY))} {code_of('study', 'eflops.script')}"
+# Every number and claim of the paper, compared with the runs of those experiments that the config has; and a summary.
 
 
 rule scorecard:
-    """Judge every number and claim of the paper."""
+    """Compare every number and claim of the paper with the runs."""
     input:
-        plan=asked("scorecard", judged_labels(None), JUDGES),
-        targets=project(TARGETS),
-        runs=filled(paths.GATHERED, experiment=JUDGED),
-        curves=filled(paths.CURVES, experiment=JUDGED),
-        supports=filled(paths.SUPPORTS, experiment=JUDGED),
+        targets=project("resources/paper/targets.yaml"),
+        runs=expand("<results>/gathered/{experiment}.csv", experiment=JUDGED),
+        curves=expand("<results>/gathered/{experiment}.curves.csv", experiment=JUDGED),
+        supports=expand("<results>/gathered/{experiment}.supports.csv", experiment=JUDGED),
+        spec=local("<wanted>/scorecard.json"),
     output:
-        markdown=results("scorecard.md"),
-        json=results(paths.SCORECARD),
+        markdown="<results>/scorecard.md",
+        json="<results>/scorecard.json",
+        spec="<results>/specs/scorecard.json",
     log:
-        logs("scorecard"),
+        "<logs>/scorecard.log",
     benchmark:
-        benchmarks("scorecard")
+        "<benchmarks>/scorecard.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -34,27 +25,28 @@ rule scorecard:
         runtime=5,
     params:
         results=subpath(output.markdown, parent=True),
-        labels=judged_labels,
-        experiments=JUDGED,
-        code=JUDGES,
+        spec=spec_digest,
     message:
-        "Judge the paper's numbers and claims"
+        "Compare the paper's numbers and claims"
     script:
         "../scripts/scorecard.py"
 
 
 rule summary:
-    """Sum up what was found, in a few sentences."""
+    """Summarise the results in a few sentences."""
     input:
-        results(*SUMMARISED),
+        [f"<results>/{path}" for path in SUMMARISED],
         [project(path) for path in SUMMARISED_TRIALS],
+        spec=local("<wanted>/summary.json"),
     output:
-        results(paths.SUMMARY),
-        results(paths.SUMMARY_OF_REPORT),
+        json="<results>/summary.json",
+        markdown="<results>/summary.md",
+        report="<results>/summary.rst",
+        spec="<results>/specs/summary.json",
     log:
-        logs("summary"),
+        "<logs>/summary.log",
     benchmark:
-        benchmarks("summary")
+        "<benchmarks>/summary.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -62,26 +54,25 @@ rule summary:
         mem_mb=500,
         runtime=5,
     params:
-        results=subpath(output[0], parent=True),
-        sources=SUMMARISED,
-        trials=SUMMARISED_TRIALS,
-        code=code_of("summary", "eflops.analysis.summary.write"),
+        results=subpath(output.markdown, parent=True),
+        spec=spec_digest,
     message:
-        "Sum up what was found"
+        "Summarise the results"
     script:
         "../scripts/summary.py"
 
 
 rule study:
-    """Write down the config and the code that the results were made with."""
+    """Record the config and the code that the results were made with."""
     input:
-        plan=asked("study", sha256_bytes(whole_config(None).encode()), CODE),
+        spec=local("<wanted>/study.json"),
     output:
-        results(paths.STUDY),
+        study="<results>/study.json",
+        spec="<results>/specs/study.json",
     log:
-        logs("study"),
+        "<logs>/study.log",
     benchmark:
-        benchmarks("study")
+        "<benchmarks>/study.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -89,9 +80,8 @@ rule study:
         mem_mb=200,
         runtime=2,
     params:
-        config=whole_config,
-        code=CODE,
+        spec=spec_digest,
     message:
-        "Write down the config and the code"
+        "Record the config and the code"
     script:
         "../scripts/study.py"

@@ -1,23 +1,27 @@
 # The searches: their trials are trained and gathered like any other runs; here they are ranked and the best are chosen.
 
-from eflops.analysis.needs import TARGETS
+
+def trial_file(suffix):
+    """A function for a gathered file of the search that chooses the settings of a data set."""
+    return lambda wildcards: f"<results>/gathered/{SEARCH_OF[wildcards.dataset]}{suffix}"
 
 
 rule rank:
     """Rank the trials of a search and choose the best of each method."""
     input:
-        plan=lambda wildcards: SEARCH_PLANS[wildcards.dataset],
-        runs=lambda wildcards: results(paths.GATHERED.format(experiment=SEARCH_OF[wildcards.dataset])),
-        supports=lambda wildcards: results(paths.SUPPORTS.format(experiment=SEARCH_OF[wildcards.dataset])),
-        targets=project(TARGETS),
+        runs=trial_file(".csv"),
+        supports=trial_file(".supports.csv"),
+        targets=project("resources/paper/targets.yaml"),
+        spec=local("<wanted>/search/{dataset}.json"),
     output:
-        trials=results(paths.TRIALS),
-        chosen=results(paths.CHOSEN),
-        runs=results(paths.SEARCH_RUNS),
+        trials="<results>/search/{dataset}.csv",
+        chosen="<results>/search/{dataset}.json",
+        runs="<results>/search/{dataset}.runs.csv.gz",
+        spec="<results>/specs/search/{dataset}.json",
     log:
-        logs("search/{dataset}"),
+        "<logs>/search/{dataset}.log",
     benchmark:
-        benchmarks("search/{dataset}")
+        "<benchmarks>/search/{dataset}.tsv"
     localrule: True
     conda:
         "../../envs/analysis.yaml"
@@ -25,8 +29,7 @@ rule rank:
         mem_mb=500,
         runtime=5,
     params:
-        search=lambda wildcards: search_slice(wildcards.dataset),
-        code=code_of("rank", "eflops.analysis.search"),
+        spec=spec_digest,
     message:
         "Rank the trials on {wildcards.dataset}"
     script:

@@ -2,29 +2,40 @@
 # `seeds_per_job` says. The job writes one record per run, and a manifest that lists them.
 
 
+def cell_data(file):
+    """A function for the files of this name in the folders of the data draws that a cell trains on."""
+
+    def files(wildcards):
+        plan = PLANS[wildcards.experiment]
+        folder = f"<results>/data/{plan.dataset}/{wildcards.ratio}-draw{{draw}}"
+        return expand(f"{folder}/{file}", draw=plan.draws)
+
+    return files
+
+
 rule train:
     """Train the runs of one cell side by side and write one record per run."""
     input:
-        plan=lambda wildcards: local(results(slice_of(wildcards).plan)),
-        manifests=partial(cell_draws, template=paths.DATA_MANIFEST),
+        manifests=cell_data("manifest.json"),
         # A manifest changes whenever its arrays do, so that their age does not matter.
-        arrays=ancient(partial(cell_draws, template=paths.DATA_ARRAYS)),
+        arrays=ancient(cell_data("federation.npz")),
+        spec=local("<wanted>/train/{experiment}/{ratio}/{method}{part}.json"),
     output:
-        results(paths.CELL),
+        cell="<results>/cells/{experiment}/{ratio}/{method}{part}.json",
+        spec="<results>/specs/train/{experiment}/{ratio}/{method}{part}.json",
     log:
-        logs("train/{experiment}/{ratio}/{method}{part}"),
+        "<logs>/train/{experiment}/{ratio}/{method}{part}.log",
     benchmark:
-        benchmarks("train/{experiment}/{ratio}/{method}{part}")
+        "<benchmarks>/train/{experiment}/{ratio}/{method}{part}.tsv"
     conda:
         "../../envs/train.yaml"
     resources:
         mem_mb=growing(2000),
         runtime=growing(20),
     params:
-        results=subpath(output[0], ancestor=4),
-        plan=lambda wildcards: slice_of(wildcards).digest,
+        results=subpath(output.cell, ancestor=4),
         block=STUDY.block_size,
-        code=code_of("train", "eflops.script"),
+        spec=spec_digest,
     message:
         "Train {wildcards.method} on {wildcards.experiment} {wildcards.ratio}{wildcards.part}"
     script:

@@ -1,12 +1,13 @@
-"""Make data draws."""
+"""Make one data draw."""
 
 import sys
+from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.data.build import make
 
-    make(snakemake.params.settings, *snakemake.output.manifests)
+    make(spec["settings"], Path(snakemake.output.manifest).parent)

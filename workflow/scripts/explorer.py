@@ -1,13 +1,13 @@
-"""Make the page on which every number opens to its runs."""
+"""Make the results explorer."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake):
     from eflops.explorer.make import make
 
-    make(snakemake.params.results, Path(snakemake.output[0]))
+    make(snakemake.params.results, Path(snakemake.output.page))

@@ -1,12 +1,12 @@
-"""Bring a public data set's files."""
+"""Fetch the files of a public image set."""
 
 import sys
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.data.idx import fetch_listed
 
-    fetch_listed(snakemake.params.folder, snakemake.wildcards.source, snakemake.params.given, snakemake.output[0])
+    fetch_listed(spec["folder"], snakemake.wildcards.source, spec["given"], snakemake.output.listing)

@@ -1,14 +1,14 @@
 """Make one figure."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.analysis.products import make
 
-    make(json.loads(snakemake.params.job), Path(snakemake.params.results), map(Path, snakemake.output))
+    *files, _ = snakemake.output
+    make(spec, Path(snakemake.params.results), map(Path, files))

@@ -1,12 +1,14 @@
-"""Gather the records of one experiment."""
+"""Gather the records of one experiment or search."""
 
 import sys
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake):
     from eflops.analysis.gather import gather_cells
 
-    gather_cells(snakemake.input.plans, snakemake.input.cells, snakemake.params.results, **snakemake.output)
+    out = snakemake.output
+    inputs = snakemake.input
+    gather_cells(inputs.specs, inputs.cells, snakemake.params.results, out.runs, out.curves, out.supports)

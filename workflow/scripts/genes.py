@@ -1,14 +1,13 @@
-"""Name the genes of expression data."""
+"""Name the features of data that are read from a file."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
-    from eflops.data.expression import write_genes
+with run_job(snakemake) as spec:
+    from eflops.data.build import write_features
 
-    write_genes(json.loads(snakemake.params.settings), Path(snakemake.output[0]))
+    write_features(spec["settings"], Path(snakemake.output.genes))

@@ -1,18 +1,16 @@
-"""Rank the trials of one search and choose."""
+"""Rank the trials of one search and choose the best settings."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.analysis.search import write
 
+    inputs = snakemake.input
     write(
-        *map(Path, (snakemake.input.runs, snakemake.input.supports, snakemake.input.targets)),
-        json.loads(snakemake.params.search),
-        Path(snakemake.output.chosen).parent,
+        *map(Path, (inputs.runs, inputs.supports, inputs.targets)), spec["search"], Path(snakemake.output.chosen).parent
     )

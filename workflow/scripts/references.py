@@ -5,9 +5,9 @@ from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake):
     from eflops.analysis.references import make
 
-    make((Path(manifest).parent for manifest in snakemake.input.manifests), Path(snakemake.output[0]))
+    make((Path(manifest).parent for manifest in snakemake.input.manifests), Path(snakemake.output.fits))

@@ -1,20 +1,19 @@
-"""Judge the paper's numbers and claims."""
+"""Compare the paper's numbers and claims with the runs."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.analysis.scorecard.make import make
 
     make(
         Path(snakemake.params.results),
         Path(snakemake.input.targets),
-        json.loads(snakemake.params.labels),
-        snakemake.params.experiments,
-        list(map(Path, snakemake.output)),
+        spec["labels"],
+        spec["experiments"],
+        [Path(snakemake.output.markdown), Path(snakemake.output.json)],
     )

@@ -1,14 +1,13 @@
-"""Write down the config and the code that the results were made with."""
+"""Record the config and the code that the results were made with."""
 
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.config.study import write
 
-    write(json.loads(snakemake.params.config), Path(snakemake.output[0]))
+    write(spec["config"], Path(snakemake.output.study))

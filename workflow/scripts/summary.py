@@ -1,14 +1,14 @@
-"""Sum up what was found."""
+"""Summarise the results."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged
+from eflops.script import run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake) as spec:
     from eflops.analysis.summary.write import write
 
-    params = snakemake.params
-    write(Path(params.results), frozenset(params.sources), params.trials, Path(snakemake.output[0]))
+    *files, _ = snakemake.output
+    write(Path(snakemake.params.results), frozenset(spec["sources"]), spec["trials"], map(Path, files))

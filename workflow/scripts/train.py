@@ -5,15 +5,15 @@ from pathlib import Path
 
 sys.path.insert(0, f"{snakemake.scriptdir}/../../src")
 
-from eflops.script import logged, progress
+from eflops.script import progress, run_job
 
-with logged(snakemake.log[0]):
+with run_job(snakemake):
     from eflops.training.train import train_cell
 
     train_cell(
-        plan=Path(snakemake.input.plan),
+        plan=Path(snakemake.input.spec),
         results=Path(snakemake.params.results),
         block_size=snakemake.params.block,
-        manifest=Path(snakemake.output[0]),
+        manifest=Path(snakemake.output.cell),
         report=progress,
     )

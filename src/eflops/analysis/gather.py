@@ -5,18 +5,17 @@ left them.
 """
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from eflops.data.job import planned as planned_job
+from eflops.config.cell import CellSpec
+from eflops.data.job import job_of, read_spec
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
 from eflops.results import record
-from eflops.results.labels import Run
 
 Entries = Sequence[tuple[str, record.Record]]
 
@@ -32,7 +31,7 @@ def gather_cells(
 
 def checked(plan: str, cell: str, results: Path) -> Iterator[tuple[str, record.Record]]:
     """The records of a cell, by their paths below the experiment's folder; one that is not as planned is refused."""
-    job, code_hash = planned_job(Path(plan), results)
+    job = job_of(read_spec(Path(plan)), results)
     manifest = read_json(Path(cell))["records"]
     for run in job.runs:
         path = job.folder / run.path
@@ -41,27 +40,15 @@ def checked(plan: str, cell: str, results: Path) -> Iterator[tuple[str, record.R
         entry = _read(path)
         if manifest.get(run.path) != entry.record_sha256:
             raise UserError(f"{path}: this is not the record that training left there; {_mend(path)}")
-        if record.key(entry.run, entry.origin) != record.key(job.identity(run), job.origin(run, code_hash)):
-            raise UserError(f"{path}: {difference(entry, job.origin(run, code_hash))}; {_mend(path)}")
-        yield f"{job.slice['ratio']}/{job.slice['name']}/{run.path}", entry
-
-
-def gather(plan: Mapping[str, Any], folder: Path, out: Path, curves: Path, supports: Path) -> None:
-    """Read exactly the planned records below `folder` and write the three tables."""
-    write([(path, record.read(folder / path)) for path in planned(plan)], out, curves, supports)
+        if record.key(entry.run, entry.origin) != record.key(job.spec.identity(run), job.origin(run)):
+            raise UserError(f"{path}: {difference(entry, job.origin(run))}; {_mend(path)}")
+        yield f"{job.spec.ratio}/{job.spec.name}/{run.path}", entry
 
 
 def write(entries: Entries, runs: Path, curves: Path, supports: Path) -> None:
     """Write the three tables of these records."""
     for path, table in ((runs, runs_table), (curves, curves_table), (supports, supports_table)):
         write_text(path, table(entries).to_csv(index=False))
-
-
-def planned(plan: Mapping[str, Any]) -> Iterator[str]:
-    """The records of a plan, below the experiment's folder, in a fixed order."""
-    keys = ("ratios", "methods", "variants", "draws", "seeds")
-    for ratio, method, variant, draw, seed in product(*(plan[key] for key in keys)):
-        yield f"{ratio}/{method}/{Run(variant, draw, seed).path}"
 
 
 def run_row(path: str, entry: record.Record) -> dict[str, Any]:
@@ -74,8 +61,9 @@ def run_row(path: str, entry: record.Record) -> dict[str, Any]:
         "parameters": result.parameters,
         "kept": len(result.support),
         **{f"{name}_{phase}": count for phase, counts in traffic.items() for name, count in counts.items()},
-        "macs": sum(result.macs.values()),
-        "dense_macs": sum(result.dense_macs.values()),
+        # A model of the user's own may have operations that nobody can count.
+        "macs": sum(result.macs.values()) if result.macs else None,
+        "dense_macs": sum(result.dense_macs.values()) if result.dense_macs else None,
         **{f"set_{name}": value for name, value in entry.origin.settings.items()},
         "cpu_seconds": entry.circumstances.cpu_seconds / entry.circumstances.runs_in_batch,
         "evaluation_seconds": entry.circumstances.evaluation_seconds / entry.circumstances.runs_in_batch,
@@ -114,14 +102,13 @@ def _spaced(values: Iterable[float]) -> str:
 
 def _in_order(plans: Iterable[str]) -> Iterator[str]:
     """The paths of all planned records: cell by cell, and in a cell by variant, draw and seed, however it was split."""
-    cells: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    cells: dict[tuple[str, str], CellSpec] = {}
     for plan in plans:
-        asked = read_json(Path(plan))
-        cells.setdefault((asked["ratio"], asked["name"]), []).append(asked)
-    for (ratio, method), parts in cells.items():
-        seeds = [seed for part in parts for seed in part["seeds"]]
-        for variant, draw, seed in product(parts[0]["variants"], parts[0]["draws"], seeds):
-            yield f"{ratio}/{method}/{Run(variant, draw, seed).path}"
+        part = read_spec(Path(plan))
+        whole = cells.setdefault((part.ratio, part.name), part.model_copy(update={"seeds": ()}))
+        cells[part.ratio, part.name] = whole.model_copy(update={"seeds": (*whole.seeds, *part.seeds)})
+    for (ratio, method), cell in cells.items():
+        yield from (f"{ratio}/{method}/{run.path}" for run in cell.runs)
 
 
 def _read(path: Path) -> record.Record:
@@ -137,7 +124,7 @@ def _mend(path: Path) -> str:
 
 def difference(entry: record.Record, asked: record.Origin) -> str:
     """In words, what a record follows from that its plan does not ask for."""
-    had, wanted = {**entry.origin.job, **entry.origin.settings}, {**asked.job, **asked.settings}
+    had, wanted = ({**each.job.model_dump(), **each.settings} for each in (entry.origin, asked))
     changed = [
         f"{name} was {had.get(name)!r} and is {wanted.get(name)!r}"
         for name in sorted({*had, *wanted})

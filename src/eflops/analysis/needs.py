@@ -13,7 +13,7 @@ from eflops.results.paths import SEARCHES
 if TYPE_CHECKING:
     from eflops.config.products import Product
 
-SCORECARD, SUMMARY = "scorecard.json", "summary.md"
+SCORECARD = "scorecard.json"
 # The paper's numbers and claims, below the project; published results bring those they were judged by.
 TARGETS = "resources/paper/targets.yaml"
 

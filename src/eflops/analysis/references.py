@@ -22,11 +22,11 @@ from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import KFold
 from sklearn.svm import l1_min_c
 
-from eflops.config.settings import kept_weights
 from eflops.data.federation import Block, Federation, load, read_manifest
 from eflops.errors import UserError
 from eflops.files import write_text
 from eflops.results.labels import ratio_value
+from eflops.results.record import kept_weights
 
 Choice = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 NAMES = ("best_subset", "lasso")
@@ -65,7 +65,8 @@ def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[
     label, choose, measure = CHOICES[task, name]
     rows = federation.pooled().clients[0]
     classes = federation.meta.get("classes")  # a regression need not say that it has none
-    m = kept_weights(settings, rows.x.shape[1] * (classes or 1), classes)
+    per_class = settings.get("genes_per_class") or settings.get("keep")
+    m = kept_weights(settings["density"], per_class, rows.x.shape[1] * (classes or 1), classes)
     features = np.sort(choose(rows.x.astype(float), rows.y, m))
     metrics = measure(features, rows, federation.test)
     if "support" in federation.truth:

@@ -7,7 +7,6 @@ import gzip
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.trials import SETTING
 from eflops.config.models import Config
-from eflops.config.plan import plan_of, variants_of
+from eflops.config.plan import plan_of
 from eflops.config.searches import ranking
 from eflops.data.golub import genes
 from eflops.errors import UserError
@@ -200,7 +199,7 @@ def rank_records(config: Config, name: str, results: Path, targets: Path, out: P
         for method in plan.methods
         for ratio in plan.ratios
         for cell in [{"experiment": name, "ratio": ratio, "method": method}]
-        for run in replace(plan, variants=tuple(variants_of(config, name, method))).runs
+        for run in plan.runs(method)
     ]
     rules = ranking(search)
     rows = run_rows(runs_table(entries), supports_table(entries), rules)

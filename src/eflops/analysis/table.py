@@ -1,13 +1,17 @@
 """A table in four forms: CSV for machines, Markdown and HTML for reading, LaTeX (booktabs) for printing."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.cells import Cell, as_cell
 from eflops.analysis.source import no_runs
-from eflops.analysis.text import BOLD, MINUS, markdown_table
+from eflops.analysis.text import MINUS, MISSING, markdown_table, markdown_text
+from eflops.errors import UserError
 from eflops.files import write_text
 
 # Templates are Python text, so that the hash of the code, which decides what is made again, covers them.
@@ -49,12 +53,17 @@ BODY = """<div class="grid"><table>
 <thead><tr>{% for name in columns %}<th scope="col">{{ name }}</th>{% endfor %}</tr></thead>
 <tbody>
 {% for row in rows %}
-<tr>{% for text, bold in row %}<td>{% if bold %}<b>{{ text }}</b>{% else %}{{ text }}{% endif %}</td>{% endfor %}</tr>
+<tr>{% for cell in row %}
+<td>{% if cell.bold %}<b>{{ cell.text }}</b>{% else %}{{ cell.text }}{% endif %}</td>
+{%- endfor %}
+</tr>
 {% endfor %}
 </tbody>
 </table></div>
 {% if note %}<p class="soft">{{ note }}</p>{% endif %}"""
-LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#"} | {
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
+    **{mark: f"\\{mark}" for mark in "&%_#${}"},
+    **{mark: f"${mark}$" for mark in "<>|"},
     "±": r"$\pm$",
     "η": r"$\eta$",
     MINUS: "$-$",
@@ -64,19 +73,51 @@ LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\
 
 @dataclass(frozen=True)
 class Table:
-    """A table as a product's function makes it.
+    """A table as a product's function makes it: plain numbers, and the rows that people read.
 
-    data: plain numbers, one row per cell or line; shown: what people read, **bold** as in Markdown; note: what stands
-    below it. runs: the rows that `data` sums up, one row per run (and layer, gene ...), for `eflops explain`; metric:
-    the column of `runs` that cells are about where no key of theirs says it. title: that of the product.
+    Args:
+        data: plain numbers, one row per case, with the index 0, 1, 2, ...; it becomes the CSV file.
+        rows: the printed rows, each a mapping from the column's heading to its cell; text is a cell without numbers,
+            and a dash stands where a row lacks a column. Markdown, LaTeX, HTML and explorer are written from them.
+        note: the sentences below the table.
+        runs: the rows that `data` sums up, one row per run (and layer, gene ...), for `eflops explain`.
+        metric: the column of `runs` that numbers are about where no key of theirs says it.
+        title: that of the product where it is empty.
+        columns: the headings, where they do not follow from the rows.
+
+    Example:
+        data = summarise(runs, "accuracy", ["method"])
+        of = rows_by(data, "method")
+        rows = [{"Method": source.labels[name], "accuracy": spread(of[name])} for name in source.order(of)]
+        Table(data, rows, "Mean ± standard deviation.", runs, "accuracy")
     """
 
     data: pd.DataFrame
-    shown: pd.DataFrame
+    rows: Sequence[Mapping[str, Cell | str]]
     note: str = ""
     runs: pd.DataFrame = field(default_factory=no_runs)
     metric: str = ""
     title: str = ""
+    columns: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        """Complete the headings, and check that every printed number is the plain one that its key names."""
+        names = self.columns or tuple(dict.fromkeys(name for row in self.rows for name in row))
+        object.__setattr__(self, "columns", tuple(names))
+        plain = {column: dict(self.data[column].items()) for column in self.data}
+        for row in self.cells:
+            for printed in (number for cell in row for number in cell.numbers):
+                at, column = printed.key
+                if plain.get(column, {}).get(at) != printed.value:
+                    raise UserError(
+                        f"The table prints {printed.text} as {column} of row {at} of its data, where another number "
+                        "stands; take rows from the data that the table gets (`rows_by`)."
+                    )
+
+    @cached_property
+    def cells(self) -> list[list[Cell]]:
+        """The printed rows, cell by cell in the order of the columns."""
+        return [[as_cell(row.get(column, MISSING)) for column in self.columns] for row in self.rows]
 
     def write(self, path: Path) -> None:
         """Write the form that the file's ending names."""
@@ -92,22 +133,26 @@ class Table:
 
     def markdown(self) -> str:
         """A Markdown table with its title and note."""
-        lines = [f"**{self.title}**", "", markdown_table(self.shown.columns, self._rows())]
-        return "\n".join([*lines, *([""] * bool(self.note)), self.note]).rstrip() + "\n"
+        table = markdown_table(
+            list(map(markdown_text, self.columns)), [list(map(_markdown, row)) for row in self.cells]
+        )
+        lines = [f"**{markdown_text(self.title)}**", "", table]
+        # A note is our own Markdown, in which a label may be named.
+        return "\n".join([*lines, *([""] * bool(self.note)), self.note.replace("<", r"\<")]).rstrip() + "\n"
 
     def latex(self) -> str:
         """A booktabs table."""
-        columns = "l" + "c" * (len(self.shown.columns) - 1)
+        alignment = "l" + "c" * (len(self.columns) - 1)
         return "\n".join(
             [
                 r"\begin{table}",
                 rf"  \caption{{{_latex(self.title)}. {_latex(self.note)}}}",
                 r"  \centering",
-                rf"  \begin{{tabular}}{{{columns}}}",
+                rf"  \begin{{tabular}}{{{alignment}}}",
                 r"    \toprule",
-                "    " + " & ".join(map(_latex, self.shown.columns)) + r" \\",
+                "    " + " & ".join(map(_latex, self.columns)) + r" \\",
                 r"    \midrule",
-                *["    " + " & ".join(map(_latex, row)) + r" \\" for row in self._rows()],
+                *["    " + " & ".join(map(_latex, row)) + r" \\" for row in self.cells],
                 r"    \bottomrule",
                 r"  \end{tabular}",
                 r"\end{table}",
@@ -117,24 +162,20 @@ class Table:
 
     def html(self) -> str:
         """A page of its own, as the report shows it."""
-        rows = [[unbold(str(cell)) for cell in row] for row in self._rows()]
-        return page(self.title, BODY, columns=list(self.shown.columns), rows=rows, note=self.note)
-
-    def _rows(self) -> list[tuple[object, ...]]:
-        return list(self.shown.itertuples(index=False, name=None))
+        return page(self.title, BODY, columns=self.columns, rows=self.cells, note=self.note)
 
 
-def unbold(text: str) -> tuple[str, bool]:
-    """A cell without its marks, and whether it was bold."""
-    bold = text.startswith(BOLD) and text.endswith(BOLD) and len(text) > 2 * len(BOLD)
-    return (text.removeprefix(BOLD).removesuffix(BOLD) if bold else text), bold
+def _markdown(cell: Cell) -> str:
+    text = markdown_text(cell.text)
+    return f"**{text}**" if cell.bold else text
 
 
-def _latex(cell: object) -> str:
-    text, bold = unbold(str(cell))
-    for plain, escaped in LATEX.items():
-        text = text.replace(plain, escaped)
-    return rf"\textbf{{{text}}}" if bold else text
+def _latex(content: Cell | str) -> str:
+    cell = as_cell(content)
+    text = "".join(LATEX.get(letter, letter) for letter in cell.text)
+    # Behind the end of a row a bracket would be the length of a gap.
+    text = f"{{[}}{text[1:]}" if text.startswith("[") else text
+    return rf"\textbf{{{text}}}" if cell.bold else text
 
 
 def fill(template: str, **values: Any) -> str:

@@ -1,56 +1,23 @@
-"""How numbers, spreads and Markdown tables are written, wherever people read them."""
+"""How numbers and Markdown are written, wherever people read them."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pandas as pd
-
 from eflops.results.labels import ratio_label
 
-BOLD = "**"
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"
+# For a number that is not defined, such as the p of a test that could not be made.
+MISSING = "-"
+# What Markdown would take as markup. An underscore inside a word, and a bracket that starts no link, are plain text.
+MARKUP = re.compile(r"[\\`*<$]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|\[(?=[^\]]*\][(\[:])|&(?=#?\w+;)")
 
 
 def decimals(value: float) -> str:
     """A number of a table: three decimals, and three digits alone where a fit went far astray."""
     return (f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}").replace("-", MINUS)
-
-
-def spread(mean: float, sd: float, n: int = 2, diverged: int = 0) -> str:
-    """`0.612 ± 0.040`, with the number of diverged runs where there are any; a single number has no sd."""
-    return _with_diverged(mean, f" ± {decimals(sd)}" if pd.notna(sd) else "", n, diverged)
-
-
-def interval(mean: float, lower: float, upper: float, n: int = 2, diverged: int = 0) -> str:
-    """`0.903 [0.895, 0.911]`, with the number of diverged runs where there are any; a single number has no interval."""
-    return _with_diverged(mean, f" [{decimals(lower)}, {decimals(upper)}]" if pd.notna(lower) else "", n, diverged)
-
-
-def _with_diverged(mean: float, beside: str, n: int, diverged: int) -> str:
-    if diverged and diverged == n:
-        return f"all {n:.0f} diverged"
-    if pd.isna(mean):
-        return ABSENT
-    return decimals(mean) + beside + (f" ({diverged:.0f} of {n:.0f} diverged)" if diverged else "")
-
-
-def difference(mean: float, lower: float, upper: float) -> str:
-    """`+0.012 [+0.003, +0.021]`; without an interval where there is none, a dash where there is no difference."""
-    if pd.isna(lower):
-        return with_minus("{:+.3f}", mean)
-    return with_minus("{:+.3f} [{:+.3f}, {:+.3f}]", mean, lower, upper)
-
-
-def bold(text: str, wanted: bool) -> str:
-    """The text, bold where wanted."""
-    return f"{BOLD}{text}{BOLD}" if wanted else text
-
-
-def probability(p: float) -> str:
-    """Two digits, small ones as a power of ten; a dash where no test could be made."""
-    return "-" if math.isnan(p) else f"{p:.2g}"
 
 
 def with_minus(form: str, *values: float) -> str:
@@ -109,8 +76,13 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def markdown_text(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    return MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
+
+
 def markdown_table(columns: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
     """A table in Markdown."""
-    lines = ["| " + " | ".join(map(str, columns)) + " |", "|" + " --- |" * len(columns)]
-    lines += ["| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |" for row in rows]
+    heads, *body = ("| " + " | ".join(str(cell).replace("|", r"\|") for cell in row) + " |" for row in (columns, *rows))
+    lines = [heads, "|" + " --- |" * len(columns), *body]
     return "\n".join(lines)

@@ -7,9 +7,15 @@ from pydantic import ValidationError
 
 from eflops.config import own
 from eflops.config.messages import sentences, shown, unknown
-from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic
+from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
 from eflops.config.products import Product, general_entries, project_entries
 from eflops.config.settings import settings_class
+
+# Of two keys for one thing, an entry has one.
+EITHER = (
+    *(("clients_by", "clients"), ("sites", "clients")),
+    *(("test_rows", "test_share"), ("genes_per_class", "density"), ("keep", "density")),
+)
 
 
 def mistakes(config: Config) -> Iterator[str]:
@@ -19,6 +25,7 @@ def mistakes(config: Config) -> Iterator[str]:
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
     yield from _dataset_mistakes(config)
+    yield from _model_mistakes(config)
     methods = [*_method_mistakes(config)]
     yield from methods
     if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
@@ -44,14 +51,33 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
         if isinstance(entry, Synthetic) and entry.density * entry.features < 1 - 1e-9:
             right = f"with {entry.features} features it should be at least {1 / entry.features:.3g}"
             yield f"{place}.density: {entry.density} is wrong; {right}, so that one weight is kept."
-        if isinstance(entry, Expression):
-            for one, other in (("clients_by", "clients"), ("test_rows", "test_share"), ("genes_per_class", "density")):
+        if isinstance(entry, Expression | Table):
+            for one, other in EITHER:
+                if one not in type(entry).model_fields:
+                    continue
                 # What a study has written down says its defaults too.
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:
                     yield f"{place}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
             yield from own.builder_mistakes(entry.kind, f"{place}.kind")
+
+
+def _model_mistakes(config: Config) -> Iterator[str]:
+    """Whether models of the user's own can be built; what their modules are called is known in the job alone."""
+    sections: tuple[tuple[str, Mapping[str, Any]], ...] = (
+        ("datasets", config.datasets),
+        ("experiments", config.experiments),
+        ("searches", config.searches),
+    )
+    for section, entries in sections:
+        for name, entry in entries.items():
+            model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
+            if entry.model is not None and ":" in entry.model:
+                yield from own.model_mistakes(entry.model, f"{section}.{name}.model")
+            elif entry.gated and ":" not in model:
+                right = "all weights of a built-in model are gated; leave this key out"
+                yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from eflops import trust
 from eflops.config.checks import mistakes
 from eflops.config.messages import ConfigError, sentences, shown
 from eflops.config.models import Config
@@ -111,8 +112,11 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "chosen": chosen}
 
 
-def check(raw: Mapping[str, Any]) -> Config:
-    """The config of a plain mapping, or a ConfigError that lists every mistake."""
+def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
+    """The config of a plain mapping, or a ConfigError that lists every mistake.
+
+    trusted: whether it is the user's, so that the code that it names may be run.
+    """
     raw = with_chosen(raw)
     try:
         config = Config.model_validate(raw)
@@ -123,4 +127,6 @@ def check(raw: Mapping[str, Any]) -> Config:
         first_by_place.setdefault(mistake.partition(": ")[0], mistake)
     if first_by_place:
         raise ConfigError(first_by_place.values())
+    if trusted:
+        trust.allow_config(config.model_dump(mode="json"))
     return config

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from eflops.config.models import FORMER, KINDS, Config, Experiment, Expression, Interval, Method, OwnData, Search
+from eflops.config.models import FORMER, KINDS, Config, Experiment, Expression, Interval, Method, OwnData, Search, Table
 from eflops.config.plan import all_plans
 from eflops.config.products import Product
 from eflops.errors import UserError
@@ -125,5 +125,5 @@ def _files(config: Config, products: Iterable[Product]) -> Iterator[str]:
     for search in config.searches.values():
         yield from (template.format(dataset=search.entry) for template in (paths.TRIALS, paths.CHOSEN))
     for name, entry in config.datasets.items():
-        if isinstance(entry, Expression):
+        if isinstance(entry, Expression | Table):
             yield paths.GENES.format(dataset=name)

@@ -2,12 +2,12 @@
 
 import ast
 import copy
-import importlib.util
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eflops.code import module_file
 from eflops.config.messages import unknown
 
 BUILT_IN = "eflops.training.methods"
@@ -20,7 +20,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 def built_in_mistakes(name: str, place: str) -> Iterator[str]:
     """Whether there is a built-in method of this name."""
     module = f"{BUILT_IN}.{name}"
-    source = _source(module)
+    source = module_file(module)
     if source is None:
         yield f"{place}: there is no module {module}; {_right('methods')}."
     elif "Method" not in _names(_tree(source)):
@@ -56,6 +56,11 @@ def builder_mistakes(path: str, place: str) -> Iterator[str]:
     yield from _name_mistakes(path, place) or _call_mistakes(path, BUILD, (), place)
 
 
+def model_mistakes(path: str, place: str) -> Iterator[str]:
+    """Whether "module:function" leads to a function that can build a torch module."""
+    yield from _name_mistakes(path, place) or _call_mistakes(path, ("shape", "classes"), (), place)
+
+
 def maker_mistakes(path: str, parameters: Mapping[str, Any], place: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can make a product with these parameters."""
     yield from _name_mistakes(path, place) or _call_mistakes(path, ("source",), tuple(parameters), place)
@@ -64,7 +69,7 @@ def maker_mistakes(path: str, parameters: Mapping[str, Any], place: str) -> Iter
 def _name_mistakes(path: str, place: str) -> list[str]:
     """Whether "module:name" leads to a file that Python can read and that has the name."""
     module, _, name = path.partition(":")
-    source = _source(module)
+    source = module_file(module)
     if source is None:
         return [f"{place}: there is no module {module}; {_right(place.partition('.')[0])}."]
     try:
@@ -114,15 +119,6 @@ def _right(kind: str) -> str:
     return f"name a method of {BUILT_IN} or 'module:Class', whose file stands beside the Snakefile"
 
 
-def _source(module: str) -> Path | None:
-    """The Python file of a module; None where there is none."""
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, AttributeError, ValueError, SyntaxError):
-        return None
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
-
-
 def _tree(source: Path) -> ast.Module:
     return ast.parse(source.read_text(encoding="utf-8"), str(source))
 
@@ -143,7 +139,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     """The class or function that a module has under this name, its own or imported, and the module that defines it."""
-    source = _source(module)
+    source = module_file(module)
     try:
         body = _tree(source).body if source else []
     except (SyntaxError, ValueError):

@@ -1,37 +1,37 @@
 """From experiments to jobs: which cells there are, which runs each trains, and where their records lie."""
 
 import itertools
-import json
 import math
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eflops.code import code_hash, training_roots
+from eflops.code import code_hash, engine_of, training_roots
+from eflops.config.cell import CellSpec
 from eflops.config.models import (
     FORMER,
     Config,
     Experiment,
-    Expression,
     Interval,
-    OwnData,
     Range,
     Search,
-    Synthetic,
     entry_of,
+    model_of,
 )
-from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, as_typed, settings_class
-from eflops.files import read_json, sha256_bytes, write_text
+from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
+from eflops.files import read_json
 from eflops.results import paths
-from eflops.results.labels import BASE, WHOLE, Run, ratio_label
+from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
 from eflops.rng import numpy_generator
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment or search, unfolded: the same runs for each of its ratios and methods."""
+    """An experiment or search, unfolded: each of its ratios and methods is a cell.
+
+    variants: the labels of each method's variants; the methods of a search may differ in them (`cross`).
+    """
 
     name: str
     dataset: str
@@ -39,12 +39,26 @@ class Plan:
     ratios: tuple[str, ...]
     draws: tuple[int, ...]
     seeds: tuple[int, ...]
-    variants: tuple[str, ...]
+    variants: dict[str, tuple[str, ...]]
+
+    def runs(self, method: str) -> list[Run]:
+        """Every run of a method's cells."""
+        return [Run(*parts) for parts in itertools.product(self.variants[method], self.draws, self.seeds)]
 
     @property
-    def runs(self) -> list[Run]:
-        """Every run of one cell."""
-        return [Run(*parts) for parts in itertools.product(self.variants, self.draws, self.seeds)]
+    def record_paths(self) -> list[str]:
+        """The records of all cells below the experiment's folder, in the order of the gathered tables."""
+        return [
+            f"{ratio}/{method}/{run.path}"
+            for ratio in self.ratios
+            for method in self.methods
+            for run in self.runs(method)
+        ]
+
+    @property
+    def data_folders(self) -> list[str]:
+        """The data draws that it trains on, below the folder of all data."""
+        return [f"{self.dataset}/{data_label(ratio, draw)}" for ratio in self.ratios for draw in self.draws]
 
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
@@ -54,10 +68,6 @@ class Plan:
         for start in range(0, len(self.seeds), seeds):
             part = self.seeds[start : start + seeds]
             yield f"_seeds{part[0]}to{part[-1]}", part
-
-    def as_json(self) -> dict[str, Any]:
-        """The plan as JSON values."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
 
 def plan_of(config: Config, name: str) -> Plan:
@@ -70,7 +80,7 @@ def plan_of(config: Config, name: str) -> Plan:
         ratios=tuple(map(ratio_label, entry.ratios)) or (WHOLE,),
         draws=tuple(entry.draws),
         seeds=tuple(range(entry.first_seed, entry.first_seed + entry.seeds)),
-        variants=tuple(_changes(entry, entry.methods[0])),
+        variants={method: tuple(_changes(entry, method)) for method in entry.methods},
     )
 
 
@@ -88,8 +98,9 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     like = config.datasets[entry.dataset].settings_like
     methods = [*filter(None, [column.settings_like]), method]
     choices = {} if searched else config.choices
+    first = {"initial": "module"} if ":" in model_of(config, name)[0] else {}
     return [
-        ("", DEFAULTS.get(column.method, {})),
+        ("", {**DEFAULTS.get(column.method, {}), **first}),
         *(
             (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
             for source in filter(None, [like or entry.dataset, other])
@@ -112,79 +123,42 @@ def variants_of(config: Config, name: str, method: str) -> dict[str, TrainingSet
     return {label: model.model_validate({**values, **change}) for label, change in changes.items()}
 
 
-def job_slice(config: Config, name: str, ratio: str, method: str) -> dict[str, Any]:
-    """All that a cell's training depends on besides data and code: its slice of the config, as JSON values."""
-    entry = entry_of(config, name)
-    chosen = config.methods[method]
-    dataset = config.datasets[entry.dataset]
-    per_class = dataset.genes_per_class if isinstance(dataset, Expression) else None
-    return {
-        "experiment": name,
-        "dataset": entry.dataset,
-        "model": dataset.model,
-        "density": dataset.density,
-        **({"genes_per_class": per_class} if per_class else {}),
-        "client_fraction": dataset.client_fraction,
-        "ratio": ratio,
-        "name": method,
-        "method": chosen.method,
-        "options": dict(chosen.options),
-        "pooled": chosen.pooled,
-        "engine": config.engine,
-        "evaluate_every": entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
-        "variants": {label: as_typed(settings) for label, settings in variants_of(config, name, method).items()},
-    }
+def cell_spec(config: Config, name: str, ratio: str, method: str) -> CellSpec:
+    """The spec of one cell."""
+    return next(spec for spec in cell_specs(config, name, [method]) if spec.ratio == ratio)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Data draws that are made together: all N/d of a draw share their test rows, all splits of a file its reading.
+def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) -> Iterator[CellSpec]:
+    """The cells of an experiment or search, method by method, without the hash of their code.
 
-    by_draw: one job makes one draw, at all N/d; else one job makes all draws. A builder of one's own may take long.
+    All ratios of a method share their settings, which are validated once.
     """
-
-    dataset: str
-    number: int
-    ratios: tuple[str, ...]
-    draws: tuple[int, ...]
-    by_draw: bool
-
-    @property
-    def rule(self) -> str:
-        """The name of its rule; the second batch of a data set has a number."""
-        return f"data{self.number if self.number > 1 else ''}_{self.dataset}"
-
-    @property
-    def job(self) -> str:
-        """The name of its jobs below the logs."""
-        number = f"-{self.number}" if self.number > 1 else ""
-        return f"data/{self.dataset}{number}{'-draw{draw}' if self.by_draw else ''}"
-
-    @property
-    def message(self) -> str:
-        """What its jobs say that they do."""
-        splits = f", {len(self.draws)} splits" if len(self.draws) > 1 else ""
-        return f"Make {self.dataset}" + (", draw {wildcards.draw}" if self.by_draw else splits)
-
-
-def data_batches(config: Config) -> Iterator[Batch]:
-    """All data draws of a config, in batches; what other targets ask for is in another, so that none makes too much."""
-    targets: dict[tuple[str, str, int], frozenset[str]] = {}
-    for plan in all_plans(config):
-        target = config.experiments[plan.name].target if plan.name in config.experiments else "search"
-        for place in itertools.product([plan.dataset], plan.ratios, plan.draws):
-            targets[place] = targets.get(place, frozenset()) | {target}
-    ratios: dict[tuple[str, int, frozenset[str]], list[str]] = {}
-    for (dataset, ratio, draw), asking in targets.items():
-        ratios.setdefault((dataset, draw, asking), []).append(ratio)
-    draws: dict[tuple[str, tuple[str, ...], frozenset[str]], list[int]] = {}
-    for (dataset, draw, asking), several in ratios.items():
-        draws.setdefault((dataset, tuple(sorted(several)), asking), []).append(draw)
-    numbers: Counter[str] = Counter()
-    for (dataset, together, _), alike in draws.items():
-        numbers[dataset] += 1
-        by_draw = isinstance(config.datasets[dataset], Synthetic | OwnData)
-        yield Batch(dataset, numbers[dataset], together, tuple(alike), by_draw)
+    plan = plan_of(config, name)
+    entry, dataset = entry_of(config, plan.name), config.datasets[plan.dataset]
+    model, gated = model_of(config, plan.name)
+    for method in plan.methods if methods is None else methods:
+        column = config.methods[method]
+        first = CellSpec(
+            experiment=plan.name,
+            dataset=plan.dataset,
+            model=model,
+            gated=gated,
+            density=dataset.density,
+            genes_per_class=getattr(dataset, "genes_per_class", None),
+            keep=getattr(dataset, "keep", None),
+            client_fraction=dataset.client_fraction,
+            ratio=plan.ratios[0],
+            name=method,
+            method=column.method,
+            options=column.options,
+            pooled=column.pooled,
+            engine=engine_of(config.engine, model, column.method),
+            evaluate_every=entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
+            variants=variants_of(config, plan.name, method),
+            draws=plan.draws,
+            seeds=plan.seeds,
+        )
+        yield from (first.model_copy(update={"ratio": ratio}) for ratio in plan.ratios)
 
 
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
@@ -247,57 +221,28 @@ def all_plans(config: Config) -> Iterator[Plan]:
 
 @dataclass(frozen=True)
 class Slice:
-    """One training job: where its plan, its manifest and its records lie below the results, and the plan's digest."""
+    """One training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
 
-    plan: str
+    job: str
     cell: str
     runs: str
-    digest: str
+    text: str
+
+    def is_complete(self, results: Path) -> bool:
+        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
+        try:
+            return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
 
 
-def write_slices(config: Config, results: Path) -> dict[str, Slice]:
-    """Write the plans of all training jobs, by the paths of their manifests, and forget manifests that no longer hold.
-
-    A manifest that lists a record which is gone is removed, so that Snakemake trains its cell again.
-    """
-    jobs = {}
-    for slice_, asked in slices(config):
-        write_if_changed(results / slice_.plan, _text(asked))
-        manifest = results / slice_.cell
-        if manifest.exists() and not _is_whole(manifest, results / slice_.runs):
-            manifest.unlink()
-        jobs[slice_.cell] = slice_
-    return jobs
-
-
-def write_if_changed(file: Path, text: str) -> None:
-    """Write a text unless it stands there already, so that the file's date says when it changed."""
-    if not file.exists() or file.read_bytes() != text.encode():
-        write_text(file, text)
-
-
-def slices(config: Config) -> Iterator[tuple[Slice, dict[str, Any]]]:
-    """Every training job of a config, with what its plan file holds."""
+def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
+    """Every training job of a config, with its spec."""
     for plan in all_plans(config):
-        model = config.datasets[plan.dataset].model
-        for method in plan.methods:
-            code = code_hash(*training_roots(config.methods[method].method, model, config.engine))
-            for ratio in plan.ratios:
-                job = job_slice(config, plan.name, ratio, method)
-                for part, seeds in plan.parts(config.seeds_per_job):
-                    asked = {**job, "draws": list(plan.draws), "seeds": list(seeds), "code": code}
-                    names = {"experiment": plan.name, "ratio": ratio, "method": method, "part": part}
-                    plan_, cell, runs = (each.format(**names) for each in (paths.PLAN, paths.CELL, paths.RUNS))
-                    yield Slice(plan_, cell, runs, sha256_bytes(_text(asked).encode())[:16]), asked
-
-
-def _text(asked: dict[str, Any]) -> str:
-    return json.dumps(asked, indent=1) + "\n"
-
-
-def _is_whole(manifest: Path, folder: Path) -> bool:
-    """Whether every record that a manifest lists is there."""
-    try:
-        return all((folder / path).exists() for path in read_json(manifest)["records"])
-    except (ValueError, KeyError, TypeError):
-        return False
+        for spec in cell_specs(config, plan.name):
+            code = code_hash(*training_roots(spec.method, spec.model, spec.engine))
+            for part, seeds in plan.parts(config.seeds_per_job):
+                job = spec.model_copy(update={"seeds": seeds, "code": code})
+                names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
+                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                yield Slice(name, cell, runs, job.text()), job

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field
 
-from eflops.config.models import Config, Expression, Name
+from eflops.config.models import Config, Expression, Name, Table
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
 from eflops.results import paths
@@ -126,7 +126,7 @@ def project_entries() -> dict[str, dict[str, Any]]:
 def general_entries(config: Config) -> dict[str, dict[str, Any]]:
     """A table, paired tests and a figure for each experiment that the project's own products do not show.
 
-    On expression data the selected genes and their stability are shown too.
+    Where features have names, as genes or columns do, the selected ones and their stability are shown too.
     """
     own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
@@ -139,14 +139,15 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
             (f"{name}_tests", "table", "eflops.analysis.products.general:tests", "paired tests", []),
             (f"fig_{name}", "figure", "eflops.analysis.products.general:figure", "metrics by method", []),
         ]
-        if isinstance(config.datasets.get(experiment.dataset), Expression):
+        if isinstance(config.datasets.get(experiment.dataset), Expression | Table):
             data = f"data/{experiment.dataset}"
             chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
             classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
             genes = "eflops.analysis.products.genes"
+            word = "gene" if isinstance(config.datasets[experiment.dataset], Expression) else "feature"
             parts += [
-                (f"{name}_genes", "table", f"{genes}:selected", "selected genes", [*chosen, classes]),
-                (f"{name}_stability", "table", f"{genes}:stability", "stability of the genes", chosen),
+                (f"{name}_{word}s", "table", f"{genes}:selected", f"selected {word}s", [*chosen, classes]),
+                (f"{name}_stability", "table", f"{genes}:stability", f"stability of the {word}s", chosen),
             ]
         for product, kind, make, title, inputs in parts:
             entries[product] = {

@@ -1,7 +1,5 @@
 """What a method can be set to: the settings every method shares, and those of gated methods."""
 
-import math
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
@@ -49,8 +47,10 @@ class TrainingSettings(Strict):
     batch_size: Annotated[Count | None, FromText] = Field(
         None, description="rows per step; null takes all rows of the client"
     )
-    initial: Literal["uniform", "zeros"] = Field(
-        "uniform", description="first weights: uniform within 1 / sqrt(incoming weights of a unit), or all 0"
+    initial: Literal["uniform", "zeros", "module"] = Field(
+        "uniform",
+        description="first weights: uniform within 1 / sqrt(incoming weights of a unit), all 0, or those that a module"
+        " of your own gives itself, which is its default",
     )
     rate: Positive = Field(0.05, description="eta_theta, the learning rate of the weights")
     clip: Annotated[Positive | None, FromText] = Field(
@@ -142,15 +142,3 @@ DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
 def settings_class(method: str) -> type[TrainingSettings]:
     """The settings model of a method; a method of one's own has the shared settings and its free `options`."""
     return SETTINGS.get(method, TrainingSettings)
-
-
-def as_typed(settings: TrainingSettings) -> dict[str, Any]:
-    """The settings as plain JSON values, each of its declared type."""
-    return settings.model_dump(mode="json")
-
-
-def kept_weights(entry: Mapping[str, Any], parameters: int, classes: int | None) -> int:
-    """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
-    if entry.get("genes_per_class"):
-        return min(parameters, int(entry["genes_per_class"]) * (classes or 1))
-    return max(1, math.floor(entry["density"] * parameters + 1e-9))

@@ -14,6 +14,7 @@ from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
 
 NAME = "study.json"
+CONFIG = Path("config.yaml")
 
 
 # Hashes that a study holds: of itself, and (once published) of the list of all other files.
@@ -48,15 +49,23 @@ def own_hash(stored: Mapping[str, Any]) -> str:
 
 
 def read_study(folder: Path, *configs: Path) -> Study:
-    """The study of a results folder, or of the config files where they are given."""
+    """The study of a results folder, or of the config files where they are given.
+
+    After a single target there is no study yet; then config.yaml is taken, if the folder is the one that it names.
+    """
     if configs:
         return Study(read(*configs), {})
+    if not (folder / NAME).exists() and CONFIG.exists():
+        present = read(CONFIG)
+        if Path(present.results).resolve() == folder.resolve():
+            return Study(present, {})
     try:
         stored = read_json(folder / NAME)
-        return Study(check(with_present_names(stored["config"])), dict(stored["code"]), stored)
+        return Study(check(with_present_names(stored["config"]), trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(
-            f"{folder}: there is no {NAME}, so this is not a results folder; name one, or make it with: snakemake all"
+            f"{folder}: there is no {NAME}, and config.yaml does not name this folder as its results; name a results"
+            f" folder, add --config, or make what is missing with: snakemake --cores 2 {folder / NAME}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UserError(f"{folder / NAME}: this is not a study as the workflow writes it; make it again.") from None

@@ -3,18 +3,18 @@
 A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
 """
 
-import importlib
-import json
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from eflops import trust
 from eflops.data.federation import Federation, save
-from eflops.errors import UserError
+from eflops.files import write_text
 from eflops.results.labels import ratio_value
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from eflops.config.models import Config
 
 Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
@@ -30,39 +30,44 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     return builder(settings["kind"])(settings, ratio, seed, raw)
 
 
-def make(settings: str, *manifests: str) -> None:
-    """Make draws of the data set that `settings`, as JSON, describe: each in its manifest's folder, which names it."""
-    told = json.loads(settings)
-    raw = Path("resources") / told["source"] if told.get("source") else None
-    for folder in (Path(manifest).parent for manifest in manifests):
-        ratio, _, draw = folder.name.partition("-draw")
-        save(build(told, ratio_value(ratio), int(draw), raw), folder, {**told, "ratio": ratio, "draw": int(draw)})
+def make(settings: Mapping[str, Any], folder: Path) -> None:
+    """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe."""
+    raw = Path("resources") / settings["source"] if settings.get("source") else None
+    ratio, _, draw = folder.name.partition("-draw")
+    federation = build(settings, ratio_value(ratio), int(draw), raw)
+    save(federation, folder, {**settings, "ratio": ratio, "draw": int(draw)})
 
 
 def builder(kind: str) -> Builder:
     """The function that builds data of this kind: `eflops.data.<kind>.build` or one at "module:function"."""
-    module_name, _, function_name = kind.partition(":")
-    if not function_name:
-        module_name, function_name = f"eflops.data.{kind}", "build"
-        if not kind.isidentifier() or find_spec(module_name) is None:
-            raise UserError(f"there is no data set {kind!r}: make src/eflops/data/{kind}.py or write module:function")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise UserError(f"the data set {kind!r} needs the missing module {error.name!r}") from None
-    if not hasattr(module, function_name):
-        raise UserError(f"the data set {kind!r} is missing: {module_name} has no function {function_name!r}")
-    return cast(Builder, getattr(module, function_name))
+    return cast(Builder, trust.load("data set", kind))
 
 
-def problems(config: "Config") -> list[str]:
-    """What does not fit in the files that entries name, in the splits that experiments use, a sentence each."""
-    from eflops.data import expression
+def problems(config: "Config") -> tuple[list[str], list[str]]:
+    """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
+    from eflops.config.models import entry_of
+    from eflops.data import expression, table
 
-    found = []
+    readers = {"expression": expression.problems, "table": table.problems}
+    faults, notes = [], []
     for name, entry in config.datasets.items():
-        if entry.kind == "expression":
-            used = [experiment.draws for experiment in config.experiments.values() if experiment.dataset == name]
-            sentences = expression.problems(entry.model_dump(), sorted({draw for draws in used for draw in draws}))
-            found += [f"datasets.{name}: {sentence}" for sentence in sentences]
-    return found
+        if entry.kind in readers:
+            entries = (*config.experiments, *config.searches)
+            used = [entry_of(config, each) for each in entries]
+            draws = sorted({draw for each in used if each.dataset == name for draw in each.draws})
+            report = readers[entry.kind](entry.model_dump(), draws)
+            faults += [f"datasets.{name}: {sentence}" for sentence in report.faults]
+            notes += [f"datasets.{name}: {sentence}" for sentence in report.notes]
+    return faults, notes
+
+
+def named_features(settings: Mapping[str, Any]) -> "pd.DataFrame":
+    """The features of data that are read from a file, in their order: gene, symbol, name, description and label."""
+    from eflops.data import expression, table
+
+    return expression.features(settings) if settings["kind"] == "expression" else table.features(settings)
+
+
+def write_features(settings: Mapping[str, Any], path: Path) -> None:
+    """Write the names of the features as CSV."""
+    write_text(path, named_features(settings).to_csv(index=False))

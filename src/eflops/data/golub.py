@@ -13,4 +13,4 @@ from eflops.files import PROJECT
 def genes() -> pd.DataFrame:
     """The 3571 genes in the order of the features: probe, symbol, name, description, label."""
     entry = read(PROJECT / "config.yaml").datasets["golub"]
-    return expression.genes(entry.model_dump()).rename(columns={"gene": "probe"})
+    return expression.features(entry.model_dump()).rename(columns={"gene": "probe"})

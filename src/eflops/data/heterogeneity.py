@@ -94,11 +94,18 @@ def _fill_up(parts: list[list[int]], minimum: int, generator: np.random.Generato
             part.append(largest.pop(int(generator.integers(len(largest)))))
 
 
+def shortage(rows: int, clients: int, minimum: int) -> str:
+    """Why so many rows do not suffice for the clients and what would, without a full stop; empty where they do."""
+    if minimum * clients <= rows:
+        return ""
+    fewer = (
+        f"take at most {rows // minimum} clients" if rows >= minimum else f"lower min_rows to {max(rows, 1)} or less"
+    )
+    right = f"lower min_rows to {rows // clients} or less, or {fewer}" if rows >= clients else fewer
+    needed = f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows"
+    return f"{needed} and there are {rows}: {right}"
+
+
 def _require_enough(rows: int, clients: int, minimum: int) -> None:
-    if minimum * clients > rows:
-        lower = f"lower min_rows to {rows // clients} or less, or take fewer clients"
-        right = lower if rows >= clients else f"take at most {rows} clients, or more rows"
-        raise UserError(
-            f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows and there are"
-            f" {rows}: {right}"
-        )
+    if lacking := shortage(rows, clients, minimum):
+        raise UserError(lacking)

@@ -1,9 +1,9 @@
-"""An expression matrix from a file, as a spreadsheet or another program writes it.
+"""Files of rows and columns, as a spreadsheet or another program writes them.
 
-CSV and TSV (also .gz) have a heading, and their first column names the rows. An npz file has an array `values`, and may
-have `samples` and `genes` (names) and further arrays with one entry per sample, such as a label.
-What is known of the samples stands in columns of the matrix, where its rows are samples, or in a second file with one
-row per sample, whose first column names the sample.
+CSV and TSV (also .gz) have a heading. An npz file has one array per column, or a matrix `values`. `read_frame` reads
+any such file with each column's type; `read_matrix` reads an expression matrix, whose first column names its rows.
+What is known of the samples of a matrix stands in columns of it, where its rows are samples, or in a second file with
+one row per sample, whose first column names the sample.
 """
 
 import csv
@@ -23,33 +23,47 @@ from eflops.files import locate, sha256
 Rows = Literal["samples", "genes"]
 SHOWN = 5
 SUMS = "SHA256SUMS"
+# Arrays of an npz file that name the rows and the columns of its matrix.
+ROW_NAMES, FEATURE_NAMES = "samples", ("features", "genes")
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """values: [samples, genes] float64; columns: what is known of each sample, as text, empty where it is missing."""
+    """Numbers with the names of their rows and features, and text columns beside them.
+
+    values: [rows, features] float64; columns: text of each row, empty where it is missing; faults: sentences about what
+    could not be read; words: what a row and a feature are called in sentences; target: [rows] float64, the numbers to
+    predict, where they are numbers.
+    """
 
     source: str
     values: np.ndarray
-    samples: tuple[str, ...]
-    genes: tuple[str, ...]
+    rows: tuple[str, ...]
+    features: tuple[str, ...]
     columns: dict[str, tuple[str, ...]]
+    faults: tuple[str, ...] = ()
+    words: tuple[str, str] = ("sample", "gene")
+    target: np.ndarray | None = None
 
     def take(self, rows: Sequence[int] | np.ndarray) -> "Matrix":
-        """Only these samples, in this order."""
+        """Only these rows, in this order."""
         columns = {name: tuple(texts[row] for row in rows) for name, texts in self.columns.items()}
-        samples = tuple(self.samples[row] for row in rows)
-        return replace(self, values=self.values[list(rows)], samples=samples, columns=columns)
+        names = tuple(self.rows[row] for row in rows)
+        target = None if self.target is None else self.target[list(rows)]
+        return replace(self, values=self.values[list(rows)], rows=names, columns=columns, target=target)
 
-    def keep(self, genes: Sequence[str]) -> "Matrix":
-        """Only these genes, in this order; one that the matrix lacks is a mistake."""
-        places = {gene: place for place, gene in enumerate(self.genes)}
-        missing = [gene for gene in genes if gene not in places]
+    def keep(self, features: Sequence[str]) -> "Matrix":
+        """Only these features, in this order; one that the matrix lacks is a mistake."""
+        index = {feature: column for column, feature in enumerate(self.features)}
+        missing = [feature for feature in features if feature not in index]
         if missing:
-            raise UserError(f"{self.source} lacks {len(missing)} of the {len(genes)} genes needed: {listed(missing)}.")
-        if len(places) < len(self.genes):
+            word = self.words[1]
+            raise UserError(
+                f"{self.source} lacks {len(missing)} of the {len(features)} {word}s needed: {listed(missing)}."
+            )
+        if len(index) < len(self.features):
             raise UserError("\n".join(value_faults(self)))
-        return replace(self, values=self.values[:, [places[gene] for gene in genes]], genes=tuple(genes))
+        return replace(self, values=self.values[:, [index[feature] for feature in features]], features=tuple(features))
 
 
 def read_matrix(
@@ -64,41 +78,47 @@ def read_matrix(
     genes: only these, in this order; whatever else stands beside them may be there.
     """
     wanted = list(dict.fromkeys(columns))
-    found = verified(path)
+    file = verified(path)
     inside = () if samples else wanted
-    matrix = _read_npz(found, rows, inside) if found.suffix == ".npz" else _read_text(found, rows, inside, genes)
+    matrix = _read_npz(file, rows, inside) if file.suffix == ".npz" else _read_text(file, rows, inside, genes)
     matrix = matrix if genes is None else matrix.keep(genes)
     if samples is None:
         return matrix
     table = _read_samples(verified(samples), wanted)
-    known = {name: tuple(table[name].reindex(matrix.samples).fillna("")) for name in wanted}
+    known = {name: tuple(table[name].reindex(matrix.rows).fillna("")) for name in wanted}
     return replace(matrix, columns=known)
 
 
 def value_faults(matrix: Matrix) -> Iterator[str]:
-    """Names that are not unique, and values that are no numbers."""
-    for axis, names in (("gene", matrix.genes), ("sample", matrix.samples)):
+    """What could not be read, names that are not unique, and values that are no numbers."""
+    yield from matrix.faults
+    for word, names in zip(matrix.words, (matrix.rows, matrix.features), strict=True):
         counts = pd.Series(names, dtype=str).value_counts(sort=False)
         twice = [str(name) for name in counts.index[counts > 1]]
         if twice:
-            yield f"{matrix.source}: {counted(twice, f'{axis} stands', f'{axis}s stand')} there twice: {listed(twice)}."
+            have = count(twice, f"{word} stands", f"{word}s stand")
+            yield f"{matrix.source}: {have} there twice: {listed(twice)}."
     rows, columns = np.nonzero(~np.isfinite(matrix.values))
     if len(rows):
-        where = [f"{matrix.genes[gene]} of {matrix.samples[row]}" for row, gene in zip(rows, columns, strict=True)]
-        yield f"{matrix.source}: {counted(where, 'value is', 'values are')} missing or not finite: {listed(where)}."
+        # The rows of a table have numbers for names.
+        of = "of row" if matrix.words[0] == "row" else "of"
+        where = [
+            f"{matrix.features[column]} {of} {matrix.rows[row]}" for row, column in zip(rows, columns, strict=True)
+        ]
+        yield f"{matrix.source}: {count(where, 'value is', 'values are')} missing or not finite: {listed(where)}."
 
 
 def verified(path: str) -> Path:
     """Where a file of the config lies; one that a SHA256SUMS beside it names must be the file that it names."""
-    found = locate(path)
-    if found is None:
+    file = locate(path)
+    if file is None:
         raise UserError(f"{path} is missing: there is no such file in the working folder {Path.cwd()}.")
-    sums = found.parent / SUMS
+    sums = file.parent / SUMS
     if sums.exists():
         digests = {name: digest for digest, name in map(str.split, sums.read_text().splitlines())}
-        if found.name in digests and sha256(found) != digests[found.name]:
-            raise UserError(f"{found} is not the file that {SUMS} names; restore it with: git checkout -- {found}")
-    return found
+        if file.name in digests and sha256(file) != digests[file.name]:
+            raise UserError(f"{file} is not the file that {SUMS} names; restore it with: git checkout -- {file}")
+    return file
 
 
 def listed(names: Sequence[str]) -> str:
@@ -107,30 +127,116 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-def counted(names: Sequence[str], one: str, several: str) -> str:
+def count(names: Sequence[str], one: str, several: str) -> str:
     """How many names there are, with the words for one or for several."""
     return f"{len(names)} {one if len(names) == 1 else several}"
 
 
-def read_table(path: Path, text: Sequence[str] | None = None) -> tuple[list[str], pd.DataFrame]:
-    """The heading of a CSV or TSV file, and its columns by place, of which the first and those named are text.
+def read_table(
+    path: Path, text: Sequence[str] | None = None, first_is_name: bool = True
+) -> tuple[list[str], pd.DataFrame]:
+    """The heading of a CSV or TSV file, and its columns by number, since two may have one name.
 
     Spreadsheets may part columns by semicolons, with commas in numbers; R may leave the first cell of the heading out.
-    text: the names of columns of text; None: all.
+
+    Args:
+        path: the file.
+        text: the names of columns to read as text; None: all.
+        first_is_name: whether the first column names the rows, and so is text too.
     """
     heading, layout = _layout(path)
-    kinds = {place: str for place, name in enumerate(heading) if place == 0 or text is None or name in text}
+    kinds = {
+        column: str
+        for column, name in enumerate(heading)
+        if text is None or name in text or (first_is_name and column == 0)
+    }
     try:
-        names = range(len(heading))
         table = pd.read_csv(
-            path, header=0, names=names, index_col=False, dtype=kinds, encoding="utf-8-sig", low_memory=False, **layout
+            path,
+            header=0,
+            names=range(len(heading)),
+            index_col=False,
+            dtype=kinds,
+            encoding="utf-8-sig",
+            low_memory=False,
+            **layout,
         )
     except (ValueError, pd.errors.ParserError) as error:
         reason = " ".join(str(error).split())
         raise UserError(f"{path} cannot be read as a table: {reason}; save it as CSV or TSV with a heading.") from None
-    for place in kinds:
-        table[place] = table[place].fillna("").str.strip()
+    for column in kinds:
+        table[column] = table[column].fillna("").str.strip()
     return heading, table
+
+
+def read_frame(path: Path, text: Sequence[str] = ()) -> tuple[list[str], pd.DataFrame]:
+    """The names of a file's columns, and the columns by number, each of the type that it has in the file.
+
+    Args:
+        path: CSV or TSV (also .gz), parquet where pandas can read it, or npz. In an npz file every array with one axis
+            is a column; a matrix `X` gives the columns X1, X2, ..., and a matrix `values` those that `features` names.
+        text: the names of columns to read as text, such as a site "01" that is no number.
+
+    Returns:
+        The heading, and a table with the columns 0, 1, ...; a missing text is empty.
+    """
+    if path.suffix == ".npz":
+        heading, arrays = _columns_of(path)
+        table = pd.DataFrame(dict(enumerate(arrays)))
+    elif path.suffix == ".parquet":
+        try:
+            whole = pd.read_parquet(path)
+        except ImportError:
+            raise UserError(f"{path}: reading parquet needs the package pyarrow; or save the table as CSV.") from None
+        except (ValueError, OSError) as error:
+            raise UserError(f"{path} cannot be read as parquet ({error}).") from None
+        heading, table = [str(name) for name in whole], whole.set_axis(range(whole.shape[1]), axis=1)
+    else:
+        heading, table = read_table(path, text, first_is_name=False)
+    for column, name in enumerate(heading):
+        values = table[column]
+        if name in text:
+            table[column] = [as_text(value) for value in values]
+        elif not pd.api.types.is_numeric_dtype(values.dtype):
+            table[column] = values.astype(object).map(str, na_action="ignore").fillna("").str.strip()
+    return heading, table
+
+
+def as_text(value: object) -> str:
+    """A cell as text: a whole number without a decimal point, nothing where it is missing."""
+    if pd.isna(value):
+        return ""
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value).strip()  # type: ignore[call-overload]
+
+
+def _columns_of(path: Path) -> tuple[list[str], list[np.ndarray]]:
+    """The columns of an npz file: its arrays with one axis, and those of its matrices."""
+    columns: dict[str, np.ndarray] = {}
+    arrays = _arrays(path)
+    names = next((arrays.pop(name) for name in FEATURE_NAMES if name in arrays and "values" in arrays), None)
+    for name, array in arrays.items():
+        if array.ndim == 1:
+            columns[name] = array
+        elif array.ndim == 2:
+            numbered = [f"{name}{column}" for column in range(1, array.shape[1] + 1)]
+            given = names is not None and name == "values" and len(names) == array.shape[1]
+            columns |= dict(zip(map(str, names.tolist()) if given else numbered, array.T, strict=True))  # type: ignore[union-attr]
+        else:
+            raise UserError(f"{path}: the array `{name}` has {array.ndim} axes; a column has one and a matrix two.")
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        sizes = [f"{name} {len(column)}" for name, column in columns.items()]
+        raise UserError(f"{path}: its columns differ in length: {listed(sizes)}; each needs one entry per row.")
+    return list(columns), list(columns.values())
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return {name: archive[name] for name in archive.files}
+    except (ValueError, OSError, zipfile.BadZipFile):
+        raise UserError(f"{path} is not an npz file of plain arrays.") from None
 
 
 def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
@@ -158,38 +264,34 @@ def _read_text(path: Path, rows: Rows, columns: Sequence[str], genes: Sequence[s
             f"{path} has a row per gene, so it cannot hold the column {columns[0]!r}: name a file of samples."
         )
     heading, table = read_table(path, columns)
-    _require(path, columns, heading[1:])
+    require(path, columns, heading[1:])
     wanted = set(heading if genes is None or rows == "genes" else genes)
-    places = [place for place, name in enumerate(heading) if place and name not in columns and name in wanted]
-    others = tuple(heading[place] for place in places)
-    words = [heading[place] for place in places if not pd.api.types.is_numeric_dtype(table[place].dtype)]
-    if words:
-        raise UserError(f"{path}: {counted(words, 'column is', 'columns are')} not numbers: {listed(words)}.")
-    names, values = tuple(table[0]), table[places].to_numpy(np.float64)
+    read = [column for column, name in enumerate(heading) if column and name not in columns and name in wanted]
+    numeric = [column for column in read if pd.api.types.is_numeric_dtype(table[column].dtype)]
+    words = [heading[column] for column in read if column not in numeric]
+    faults = [f"{path}: {count(words, 'column is', 'columns are')} not numbers: {listed(words)}."] if words else []
+    others = tuple(heading[column] for column in numeric)
+    names, values = tuple(table[0]), table[numeric].to_numpy(np.float64)
     if rows == "genes":
-        return Matrix(str(path), values.T, others, names, {})
+        return Matrix(str(path), values.T, others, names, {}, tuple(faults))
     known = {name: tuple(table[heading.index(name)]) for name in columns}
-    return Matrix(str(path), values, names, others, known)
+    return Matrix(str(path), values, names, others, known, tuple(faults))
 
 
 def _read_npz(path: Path, rows: Rows, columns: Sequence[str]) -> Matrix:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, OSError, zipfile.BadZipFile):
-        raise UserError(f"{path} is not an npz file of plain arrays.") from None
+    arrays = _arrays(path)
     if "values" not in arrays or arrays["values"].ndim != 2 or arrays["values"].dtype.kind not in "fiu":
         raise UserError(f"{path} needs an array `values` of numbers with two axes; it holds {listed(sorted(arrays))}.")
-    _require(path, columns, sorted(arrays))
+    require(path, columns, sorted(arrays))
     values = arrays["values"].astype(np.float64)
     values = values.T if rows == "genes" else values
     names = {}
     for axis, length in zip(("samples", "genes"), values.shape, strict=True):
         names[axis] = tuple(map(str, arrays.get(axis, np.arange(1, length + 1)).tolist()))
-    for name, length in (("samples", 0), ("genes", 1), *((name, 0) for name in columns)):
+    for name, axis_ in (("samples", 0), ("genes", 1), *((name, 0) for name in columns)):
         entries = len(names[name]) if name in names else len(arrays[name])
-        if entries != values.shape[length]:
-            right = f"`values` has {values.shape[length]} of them; is `rows: {rows}` right?"
+        if entries != values.shape[axis_]:
+            right = f"`values` has {values.shape[axis_]} of them; is `rows: {rows}` right?"
             raise UserError(f"{path}: the array `{name}` has {entries} entries, and {right}")
     known = {name: tuple(map(str, arrays[name].tolist())) for name in columns}
     return Matrix(str(path), values, names["samples"], names["genes"], known)
@@ -198,15 +300,16 @@ def _read_npz(path: Path, rows: Rows, columns: Sequence[str]) -> Matrix:
 def _read_samples(path: Path, columns: Sequence[str]) -> pd.DataFrame:
     """The second file: its columns as text, by the sample that the first column names."""
     heading, table = read_table(path)
-    _require(path, columns, heading[1:])
+    require(path, columns, heading[1:])
     table = table.set_axis(heading, axis=1).set_index(heading[0])
     twice = table.index[table.index.duplicated()].unique().tolist()
     if twice:
-        raise UserError(f"{path} has more than one row for {counted(twice, 'sample', 'samples')}: {listed(twice)}.")
+        raise UserError(f"{path} has more than one row for {count(twice, 'sample', 'samples')}: {listed(twice)}.")
     return table
 
 
-def _require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
+def require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
+    """Refuse a file that lacks one of these columns."""
     for name in columns:
         if name not in present:
             raise UserError(f"{path} has no column {name!r}; it has {listed(list(present))}.")

@@ -14,13 +14,16 @@ from eflops.errors import UserError
 
 LN2 = 0.6931471805599453
 TERMS = 13
+# Over which axis each way takes mean and deviation. What is a sample's gene on expression data is a row's feature.
+AXES: dict[str, int | None] = {"whole": None, "per_array": 1, "per_row": 1, "per_gene": 0, "per_feature": 0}
 
 
 @dataclass(frozen=True)
 class Scaling:
     """How values [samples, genes] become features.
 
-    way       whole: one mean and deviation for everything; per_array: each sample by its own; per_gene: each gene so
+    way       whole: one mean and deviation for everything; per_array or per_row: each sample by its own; per_gene or
+              per_feature: each gene so; none: values as they are
     centre,   mean and deviation of the training samples: [1, 1] or [1, genes]; None per array, where every sample has
     spread    its own, so that nobody needs another's values
     """
@@ -32,11 +35,18 @@ class Scaling:
     centre: np.ndarray | None = None
     spread: np.ndarray | None = None
 
+    @property
+    def by_row(self) -> bool:
+        """Whether a row is scaled by its own values alone."""
+        return AXES.get(self.way) == 1
+
     def apply(self, values: np.ndarray) -> np.ndarray:
         """The features [samples, genes] float32 of measured values; a gene that did not vary in training becomes 0."""
         prepared = self.prepare(values)
-        if self.way == "per_array":
-            centre, spread = _moments(prepared, axis=1)
+        if self.way == "none":
+            return prepared.astype(np.float32)
+        if self.by_row:
+            centre, spread = moments(prepared, axis=1)
         elif self.centre is None or self.spread is None:
             raise UserError(f"the scaling {self.way} needs the mean and deviation of the training samples.")
         else:
@@ -49,15 +59,15 @@ class Scaling:
         cut = clipped(values, self.floor, self.ceiling)
         if not self.log:
             return cut
-        if cut.min() <= 0:
+        if cut.size and cut.min() <= 0:
             raise UserError("`log: true` needs values above 0: give a floor, such as `floor: 1`, or leave `log` out.")
         return logarithm(cut)
 
     def fitted(self, values: np.ndarray) -> "Scaling":
         """This scaling with mean and deviation of the training samples' values."""
-        if self.way == "per_array":
+        if self.way == "none" or self.by_row:
             return self
-        centre, spread = _moments(self.prepare(values), axis=None if self.way == "whole" else 0)
+        centre, spread = moments(self.prepare(values), axis=AXES[self.way])
         return replace(self, centre=centre, spread=spread)
 
 
@@ -106,7 +116,7 @@ def logarithm(values: np.ndarray) -> np.ndarray:
     return exponent * LN2 + 2 * s * total
 
 
-def _moments(values: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
+def moments(values: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
     """Mean and deviation; where all values are one, the deviation is 0 and not what rounding leaves of it."""
     constant = values.max(axis=axis, keepdims=True) == values.min(axis=axis, keepdims=True)
     spread = np.where(constant, 0.0, values.std(axis=axis, keepdims=True))

@@ -15,12 +15,12 @@ from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
 from eflops.config.products import Product
 from eflops.config.study import read_study
-from eflops.data.federation import read_manifest
 from eflops.errors import UserError
 from eflops.explorer.page import render, rounded
 from eflops.explorer.products import References, line_reference, made_products, pictures, product_json
 from eflops.explorer.runs import curve_columns, features, run_columns, searches, support_columns
 from eflops.files import read_json, write_text
+from eflops.provenance.data import stored_manifest
 from eflops.provenance.diff import diff, side, summary
 from eflops.provenance.explain.recompute import from_records, method_labels
 from eflops.results.paths import EXPLORER, SUMMARY
@@ -70,7 +70,7 @@ def _parts(
     runs = run_columns(records)
     references = References({path: place for place, path in enumerate(records)}, runs["metrics"])
     data = {
-        folder: read_manifest(store.folder / "data" / folder)["settings"]
+        folder: stored_manifest(store, folder)["settings"]
         for folder in sorted({entry.origin.data for entry in records.values()})
     }
     products = [product_json(product, path, source, config, references) for product, path in made]
@@ -123,28 +123,17 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
 
 def _first_sight(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
     """What the page shows before any script has run."""
-    told = store.folder / SUMMARY
+    summary = store.folder / SUMMARY
     return {
         "card": index["card"],
         "sections": [_section(index["card"], name) for name in index["card"]["sections"]] if index["card"] else [],
-        "summary": _subjects(told.read_text(encoding="utf-8")) if told.exists() else {},
+        "summary": read_json(summary) if summary.exists() else None,
         "categories": list(dict.fromkeys(product["category"] for product in index["products"])),
         "products": index["products"],
         "records": index["records"],
         "results": index["results"],
         "compared": compared,
     }
-
-
-def _subjects(text: str) -> dict[str, list[str]]:
-    """The summary's points by their subjects."""
-    found: dict[str, list[str]] = {}
-    for line in text.splitlines():
-        if line.startswith("- "):
-            found[line.removeprefix("- ")] = []
-        elif line.startswith("  - "):
-            found[next(reversed(found))].append(line.removeprefix("  - "))
-    return found
 
 
 def _section(card: Mapping[str, Any], name: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import jinja2
 from markupsafe import Markup
 
 from eflops.files import canonical_json, sha256_bytes
-from eflops.results.paths import EXPLORER
 
 HERE = files("eflops.explorer")
 # In the order in which they build on one another.
@@ -45,7 +44,7 @@ def assets_hash() -> str:
 def _template(name: str) -> jinja2.Template:
     loader = jinja2.FunctionLoader(lambda path: _text(f"page/{path}"))
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(kind=_kind, strong=_strong)
+    environment.filters.update(kind=_kind)
     return environment.get_template(name)
 
 
@@ -68,16 +67,6 @@ def _policy(scripts: list[str]) -> str:
 def _kind(verdict: str) -> str:
     """A verdict as the name of a class."""
     return re.sub(r"[^a-z]+", "-", verdict.casefold())
-
-
-def _strong(text: str) -> Markup:
-    """Markdown's bold as HTML and its links into this page as links, everything else as text."""
-    bold, link = Markup("<strong>{}</strong>"), Markup('<a href="{1}">{0}</a>')
-    html = Markup("")
-    for plain, strong, words, place in re.findall(rf"(.*?)(?:\*\*(.+?)\*\*|\[(\w+)\]\({EXPLORER}(#[^)]*)\)|$)", text):
-        html += Markup.escape(plain)
-        html += bold.format(strong) if strong else link.format(words, place) if place else ""
-    return html
 
 
 def packed(value: Any) -> str:

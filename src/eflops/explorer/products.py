@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.cells import Number
 from eflops.analysis.source import Source
+from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.explorer.page import rounded
-from eflops.explorer.shown import Written, read_markdown, tied, unbold
 from eflops.provenance.explain.address import Cell, key_columns
 from eflops.provenance.explain.recompute import remake
 from eflops.provenance.explain.text import plain
@@ -93,8 +94,6 @@ def product_json(
         cells = [Cell({key: row[key] for key in keys}, column, row[column], place) for column in values]
         traced = trace_row(product, made, cells) if cells else []
         behind.append([references.add(each.runs, each.metric, each.formula) for each in traced])
-    words = path.with_suffix(".md")
-    shown = words.exists() and shown_json(read_markdown(words.read_text(encoding="utf-8")), frame, source.labels)
     return {
         "kind": product.kind,
         "name": product.name,
@@ -105,7 +104,7 @@ def product_json(
         "columns": values,
         "rows": [[plain(value) for value in row] for row in frame[[*keys, *values]].itertuples(index=False)],
         "behind": behind,
-        "shown": shown or None,
+        "shown": shown_json(made, values, len(frame)) if isinstance(made, Table) else None,
     }
 
 
@@ -116,16 +115,25 @@ def line_reference(source: Source, config: Config, line: dict[str, Any], referen
     return references.add(runs_behind(source, line, reads), metric, line["reason"])
 
 
-def shown_json(written: Written, frame: pd.DataFrame, labels: Mapping[str, str]) -> dict[str, Any]:
-    """A table in words: cells as pieces, and which cells are bold."""
-    bare = [[unbold(cell) for cell in row] for row in written.rows]
-    texts = Written(written.title, written.columns, [[text for text, _ in row] for row in bare], written.note)
+def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, Any]:
+    """A table as it is printed: cells in parts, and which cells are bold.
+
+    A part is text, or [text, row, column] of the plain number, the column counted among the values. A number that has
+    no plain one in the file (of `rows` rows) is text.
+    """
+
+    def part_json(part: str | Number) -> Any:
+        if isinstance(part, str):
+            return part
+        row, column = part.key
+        return [part.text, row, columns.index(column)] if row < rows and column in columns else part.text
+
     return {
-        "title": written.title,
-        "columns": written.columns,
-        "rows": tied(texts, frame, labels),
-        "bold": [[place for place, (_, bold) in enumerate(row) if bold] for row in bare],
-        "note": written.note,
+        "title": table.title,
+        "columns": list(table.columns),
+        "rows": [[list(map(part_json, cell.parts)) for cell in row] for row in table.cells],
+        "bold": [[place for place, cell in enumerate(row) if cell.bold] for row in table.cells],
+        "note": table.note,
     }
 
 

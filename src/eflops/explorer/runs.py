@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.data import expression
+from eflops.data.build import named_features
 from eflops.data.synthetic import coefficients
 from eflops.explorer.page import coded, rounded, steps
 from eflops.files import canonical_json
@@ -78,14 +78,14 @@ def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Col
     truth: by folder the features with a true coefficient, as steps; named: by folder which of `lists` has its genes.
     """
     truth = {name: _truth(settings) for name, settings in data.items() if settings["kind"] == "synthetic"}
-    alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] == "expression"}
+    alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] in ("expression", "table")}
     names = list(dict.fromkeys(alike.values()))
     named = {folder: names.index(name) for folder, name in alike.items()}
     lists = []
     for place in range(len(names)):
         folders = {folder for folder, own in named.items() if own == place}
         used = {weight for entry in records.values() if entry.origin.data in folders for weight in entry.result.support}
-        lists.append(_gene_list(expression.genes(data[min(folders)]), used))
+        lists.append(_gene_list(named_features(data[min(folders)]), used))
     return {"truth": truth, "named": named, "lists": lists}
 
 

@@ -13,10 +13,11 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from eflops.config import load
+from eflops.config.cell import CellSpec
 from eflops.config.messages import ConfigError, sentences, unknown
 from eflops.config.models import Config, data_settings
-from eflops.config.plan import job_slice, plan_of
-from eflops.config.settings import Count, NonNegative, Positive, Strict, as_typed, settings_class
+from eflops.config.plan import cell_spec, plan_of
+from eflops.config.settings import Count, NonNegative, Positive, Strict, TrainingSettings
 from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.errors import UserError
@@ -52,9 +53,9 @@ class RunConfig(Strict):
 
 @dataclass(frozen=True)
 class Plan:
-    """One run of a cell: its job, which run it is, how its data are made, and what the run config says."""
+    """One run of a cell: its spec, which run it is, how its data are made, and what the run config says."""
 
-    job: dict[str, Any]
+    spec: CellSpec
     run: Run
     data: dict[str, Any]
     told: RunConfig
@@ -62,12 +63,12 @@ class Plan:
     @property
     def made_by(self) -> dict[str, Any]:
         """All that the draw follows from."""
-        return {**self.data, "ratio": self.job["ratio"], "draw": self.run.draw}
+        return {**self.data, "ratio": self.spec.ratio, "draw": self.run.draw}
 
     @property
     def draw_name(self) -> Path:
         """The draw's folder below the one of all data."""
-        return Path(self.job["dataset"]) / labels.data_label(self.job["ratio"], self.run.draw)
+        return Path(self.spec.dataset) / labels.data_label(self.spec.ratio, self.run.draw)
 
     @property
     def draw_folder(self) -> Path:
@@ -77,8 +78,7 @@ class Plan:
     @property
     def runs_folder(self) -> Path:
         """Where the cell's records lie."""
-        parts = (self.job["experiment"], self.job["ratio"], self.job["name"])
-        return Path(self.told.results, "runs", *parts).resolve()
+        return Path(self.told.results, "runs", self.spec.folder).resolve()
 
 
 def check(values: Mapping[str, Any]) -> RunConfig:
@@ -95,22 +95,27 @@ def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) ->
     config = _read(told, bundle, files or [bundle / name for name in told.config.split()])
     whole = plan_of(config, told.experiment)
     ratio = labels.ratio_label(told.ratio) if told.ratio else whole.ratios[0]
-    job = {**job_slice(config, told.experiment, ratio, told.method), "engine": "flower"}
-    first = whole.runs[0]
+    cell = cell_spec(config, told.experiment, ratio, told.method)
+    first = cell.runs[0]
     run = Run(told.variant or first.variant, first.draw if told.draw < 0 else told.draw, told.seed)
-    if run.variant not in job["variants"]:
-        raise UserError(unknown(f"{PLACE}: variant", run.variant, job["variants"]))
-    job["variants"] = {run.variant: _changed(job, run.variant, told.settings)}
-    job["client_fraction"] = told.fraction or job["client_fraction"]
-    data = data_settings(config.datasets[job["dataset"]])
-    return Plan(job, run, {**data, "clients": told.clients or data["clients"]}, told)
+    if run.variant not in cell.variants:
+        raise UserError(unknown(f"{PLACE}: variant", run.variant, cell.variants))
+    changes = {
+        "engine": "flower",
+        "variants": {run.variant: _changed(cell.variants[run.variant], told.settings)},
+        "client_fraction": told.fraction or cell.client_fraction,
+        "draws": (run.draw,),
+        "seeds": (run.seed,),
+    }
+    data = data_settings(config.datasets[cell.dataset])
+    return Plan(cell.model_copy(update=changes), run, {**data, "clients": told.clients or data["clients"]}, told)
 
 
 def make_draw(asked: Plan) -> Federation:
     """The data draw that a plan's run is trained on."""
     source = asked.data.get("source")
     raw = Path("resources") / source if source else None
-    return build(asked.data, labels.ratio_value(asked.job["ratio"]), asked.run.draw, raw)
+    return build(asked.data, labels.ratio_value(asked.spec.ratio), asked.run.draw, raw)
 
 
 def _read(told: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
@@ -135,11 +140,11 @@ def _read(told: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
     return config
 
 
-def _changed(job: dict[str, Any], variant: str, changes: str) -> dict[str, Any]:
+def _changed(settings: TrainingSettings, changes: str) -> TrainingSettings:
     """The settings of a variant with those of the run config laid over them."""
-    model, values = settings_class(job["method"]), {**job["variants"][variant], **dict(map(_setting, changes.split()))}
+    model, values = type(settings), {**settings.model_dump(mode="json"), **dict(map(_setting, changes.split()))}
     try:
-        return as_typed(model.model_validate(values))
+        return model.model_validate(values)
     except ValidationError as error:
         raise ConfigError(sentences(error, values, model, f"{PLACE}: settings")) from None
 

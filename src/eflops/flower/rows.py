@@ -50,7 +50,7 @@ def load_rows(place: Place, work: Work) -> Federation:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
         if not work.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
-        return _draw(work.data, work.slice["pooled"]).subset([place.client], with_test=False)
+        return _draw(work.data, work.spec.pooled).subset([place.client], with_test=False)
     if Path(place.data).is_dir():
         return load(Path(place.data))
     if work.agreement is None:

@@ -21,13 +21,14 @@ from eflops import code
 from eflops.data.federation import MANIFEST, Federation, load, read_manifest, save
 from eflops.data.job import Job
 from eflops.data.matrix import read_matrix
+from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
 from eflops.flower.grid import GridTransport, Patience, meet
 from eflops.flower.journal import Journal
 from eflops.flower.plan import Plan, make_draw, plan
 from eflops.flower.rows import own_rows
-from eflops.flower.work import Agreement, Work, code_hashes, slice_of
+from eflops.flower.work import Agreement, Work, code_hashes
 from eflops.results import record
 from eflops.training.engines import batched
 from eflops.training.train import make_task, runs_due, train_block
@@ -65,14 +66,14 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     batched.prepare()
     asked = plan(values, bundle)
     view = look(asked)
-    hashes = code_hashes(asked.job)
-    job = Job(asked.job, view.data, asked.runs_folder, (asked.run,), 1)
+    hashes = code_hashes(asked.spec.method, asked.spec.model)
+    job = Job(asked.spec, view.data, asked.runs_folder, (asked.run,), 1)
     path = job.folder / asked.run.path
     if view.agreement is None and not list(runs_due(job, hashes)):
         log(INFO, "nothing to do, the record is there: %s", path)
         return path
-    task, evaluation = make_task(job.slice, [job.settings(asked.run.variant)], view.known)
-    work = Work(slice_of(job.slice, asked.run.variant), code.combined(hashes), task.size, view.draw, view.agreement)
+    task, evaluation = make_task(job.spec, [job.spec.variants[asked.run.variant]], view.known)
+    work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
     nodes = meet(grid, view.clients, work, asked.told.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
         right = "say where the server's test rows are: --run-config 'data=...'"
@@ -86,7 +87,9 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     transport = GridTransport(grid, numbers, work, patience)
     # Another run config, other data or other code is another run, with a state of its own.
     manifest = read_manifest(job.data_folder(asked.run.draw))["manifest_sha256"]
-    name = sha256_bytes(canonical_json([work.slice, work.code, manifest, counts, asked.run.path]).encode())[:16]
+    name = sha256_bytes(
+        canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, asked.run.path]).encode()
+    )[:16]
     journal = Journal(transport, Path(asked.told.results) / "state" / name, task.size)
     train_block(job, task, replace(evaluation, counts=np.array(counts)), [asked.run], hashes, journal, _report)
     if journal.recalled:
@@ -124,12 +127,13 @@ def _own(asked: Plan) -> View:
     if scaling != "per_array":
         right = "use a data set whose scaling is per_array"
         pooled = f"is taken from pooled rows, which nobody has here; {right}"
-        raise UserError(f"the scaling {scaling!r} of {asked.job['dataset']} {pooled}.")
+        raise UserError(f"the scaling {scaling!r} of {asked.spec.dataset} {pooled}.")
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')
     matrix = read_matrix(str(Path(path).absolute()), "samples", [label])
+    refuse(matrix.faults)
     classes = asked.data["classes"] or sorted(set(matrix.columns[label]))
-    agreed = Agreement(list(matrix.genes), list(classes), asked.data)
+    agreed = Agreement(list(matrix.features), list(classes), asked.data)
     own = own_rows(path, label, agreed)
     known = replace(own, clients=(), test=own.clients[0])
     save(known, asked.draw_folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})

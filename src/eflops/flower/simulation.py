@@ -19,7 +19,7 @@ from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.flower.client import app as client_app
 from eflops.flower.grid import GridTransport, Patience, meet
-from eflops.flower.work import Work, code_hashes, slice_of
+from eflops.flower.work import Work, code_hashes
 from eflops.results.labels import Run
 from eflops.training.engines import batched
 from eflops.training.methods.base import Task
@@ -33,7 +33,7 @@ GRACE_SECONDS = 10.0
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
-    clients = 1 if job.slice["pooled"] else len(manifest["clients"])
+    clients = 1 if job.spec.pooled else len(manifest["clients"])
     simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, Patience()), 1))
 
 
@@ -66,11 +66,11 @@ def _is_local_superlink(command: list[str]) -> bool:
 
 def connector(job: Job, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:
     """A way to reach simulated clients, which read the draw's folder themselves."""
-    hashed = code.combined(code_hashes(job.slice))
+    hashed = code.combined(code_hashes(job.spec.method, job.spec.model))
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
         folder = str(job.data_folder(run.draw).resolve())
-        return GridTransport(grid, nodes, Work(slice_of(job.slice, run.variant), hashed, task.size, folder), patience)
+        return GridTransport(grid, nodes, Work(job.spec.alone(run.variant), hashed, task.size, folder), patience)
 
     return connect
 

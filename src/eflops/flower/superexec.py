@@ -23,9 +23,11 @@ from flwr.supercore.superexec.executor.types import ExecutionSpec, LaunchResult
 from flwr.supercore.tls import validate_and_resolve_root_certificates
 from flwr.supernode.runtime.run_clientapp import run_clientapp
 
-from eflops.config.settings import settings_class
+from eflops.config.settings import GatedSettings
 from eflops.data.federation import Block, Federation
 from eflops.flower import client  # noqa: F401
+from eflops.results.labels import WHOLE
+from eflops.results.record import Cell
 from eflops.training.engines import batched
 from eflops.training.rounds import Server
 from eflops.training.train import make_method, make_task
@@ -75,11 +77,14 @@ def warm() -> None:
     batched.prepare()
     rows = Block(np.eye(4, dtype=np.float32), np.arange(4, dtype=np.float32))
     toy = Federation((rows,), rows, meta={"task": "regression"})
-    slice_ = {"model": "linear", "method": "eflops", "options": {}, "density": 0.5, "client_fraction": 1.0}
-    settings = settings_class("eflops").model_validate({"rounds": 2, "finetune_rounds": 1, "batch_size": 2})
-    task, bench = make_task(slice_, [settings], toy)
+    cell = Cell(
+        experiment="toy", dataset="toy", model="linear", density=0.5, client_fraction=1.0, ratio=WHOLE, name="eflops",
+        method="eflops", options={}, pooled=False, engine="flower", evaluate_every=1,
+    )  # fmt: skip
+    settings = GatedSettings(rounds=2, finetune_rounds=1, batch_size=2)
+    task, bench = make_task(cell, [settings], toy)
     server = Server(task, bench, batched.transport(None, task, toy), 1, lambda *_: None)
-    server.run(make_method(slice_, task), [0])
+    server.run(make_method(cell, task), [0])
 
 
 def main() -> None:

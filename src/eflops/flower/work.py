@@ -8,6 +8,7 @@ from typing import Any
 from flwr.app import ConfigRecord
 
 from eflops import code
+from eflops.config.cell import CellSpec
 
 RECORD = "eflops"
 WORK = "work"
@@ -26,11 +27,11 @@ class Agreement:
 class Work:
     """What a run's clients work on.
 
-    slice: the cell's slice of the config with the settings of one variant. code: the hash of the server's code.
+    spec: the cell with one of its variants. code: the hash of the server's code.
     size: how many weights its model has. data: the draw's folder, which only simulated nodes can read.
     """
 
-    slice: dict[str, Any]
+    spec: CellSpec
     code: str
     size: int
     data: str = ""
@@ -38,14 +39,21 @@ class Work:
 
     def record(self) -> ConfigRecord:
         """The work as Flower carries it."""
-        return ConfigRecord({WORK: zlib.compress(json.dumps(asdict(self), sort_keys=True).encode())})
+        parts = {
+            "spec": self.spec.model_dump(mode="json"),
+            "code": self.code,
+            "size": self.size,
+            "data": self.data,
+            "agreement": asdict(self.agreement) if self.agreement else None,
+        }
+        return ConfigRecord({WORK: zlib.compress(json.dumps(parts, sort_keys=True).encode())})
 
     @staticmethod
     def read(packed: bytes) -> "Work":
         """The work that a record carries."""
         parts = json.loads(zlib.decompress(packed))
-        agreed = parts.pop("agreement")
-        return Work(**parts, agreement=Agreement(**agreed) if agreed else None)
+        agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
+        return Work(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
 
 
 @dataclass(frozen=True)
@@ -64,15 +72,9 @@ class Order:
         return ConfigRecord({"order": json.dumps(asdict(self)), "message": message, "layout": layout})
 
 
-def slice_of(job: dict[str, Any], variant: str) -> dict[str, Any]:
-    """A cell's slice of the config with the settings of one variant."""
-    rest = {name: value for name, value in job.items() if name != "variants"}
-    return {**rest, "settings": job["variants"][variant]}
-
-
-def code_hashes(slice_: dict[str, Any]) -> dict[str, str]:
+def code_hashes(method: str, model: str) -> dict[str, str]:
     """The hash of every module that a run of this cell can reach, on the server and on a node alike."""
-    roots = code.training_roots(slice_["method"], slice_["model"], "flower")
+    roots = code.training_roots(method, model, "flower")
     return code.code_hashes(*roots, "eflops.flower.server", "eflops.flower.client")
 
 

@@ -1,6 +1,7 @@
 """The data behind a record: as stored, or built again where a published folder leaves the arrays out."""
 
 from pathlib import Path
+from typing import Any
 
 from eflops.config.models import with_present_names
 from eflops.data.build import build
@@ -11,14 +12,19 @@ from eflops.results.labels import ratio_value
 from eflops.results.store import Store
 
 
+def stored_manifest(store: Store, name: str) -> dict[str, Any]:
+    """The checked manifest of a data draw, such as synthetic/nd0.64-draw0."""
+    return read_manifest(store.folder / "data" / name)
+
+
 def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
     """The folder of all data that holds a draw of this sha256; made again below `folder` if its arrays are gone."""
     stored = store.folder / "data" / name
-    if (stored / ARRAYS).exists() and read_manifest(stored)["sha256"] == expected:
+    if (stored / ARRAYS).exists() and stored_manifest(store, name)["sha256"] == expected:
         return store.folder / "data"
     again = folder / "data"
     if not (again / name / ARRAYS).exists():
-        settings = with_present_names(read_manifest(stored)["settings"])
+        settings = with_present_names(stored_manifest(store, name)["settings"])
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if sha256(again / name / ARRAYS) != expected:

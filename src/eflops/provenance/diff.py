@@ -20,6 +20,7 @@ from eflops.provenance.explain.address import key_columns, read_table, scorecard
 from eflops.provenance.explain.explanation import equal
 from eflops.provenance.explain.text import INDENT, plain
 from eflops.results.paths import SCORECARD, STUDY
+from eflops.results.store import RUNS, is_results
 
 PUBLISHED = "results/published"
 # The level of the conclusions of paired tests.
@@ -69,8 +70,8 @@ class Difference:
 def side(name: str, published: str = PUBLISHED) -> Iterator[Path]:
     """The folder that a name stands for: itself, or what a commit tracks at `published`, unpacked for a while."""
     if name and Path(name).is_dir():
-        if not (Path(name) / STUDY).exists():
-            raise UserError(f"{name}: there is no {STUDY} in this folder, so it holds no results; name one that does.")
+        if not is_results(Path(name)):
+            raise UserError(f"{name}: this folder has neither {STUDY} nor {RUNS}/; name a results folder.")
         yield Path(name)
         return
     archive = _archive(name, published)

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.data.federation import read_manifest
 from eflops.data.matrix import Rows, read_matrix, value_faults
 from eflops.data.scaling import Scaling, scaling_of
 from eflops.errors import UserError
 from eflops.files import write_text
-from eflops.results import paths, record
+from eflops.provenance.data import stored_manifest
+from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run
+from eflops.results.store import RUNS, Store
 
 WEIGHT = "weight: "
 MARK = "# "
@@ -46,7 +47,7 @@ class Model:
         shares /= shares.sum(axis=1, keepdims=True)
         likeliest = [self.classes[place] for place in shares.argmax(axis=1)]
         columns = {f"probability of {name}": share.round(6) for name, share in zip(self.classes, shares.T, strict=True)}
-        return pd.DataFrame({"sample": table.samples, "class": likeliest, **columns})
+        return pd.DataFrame({"sample": table.rows, "class": likeliest, **columns})
 
     def write(self, path: Path) -> None:
         """Write the CSV, the genes with the largest weights first."""
@@ -82,17 +83,17 @@ def read_model(path: Path) -> Model:
         raise UserError(f"{path} is not a model as `eflops model` writes it ({error}).") from None
 
 
-def model_of(results: Path, experiment: str, method: str, draw: int, seed: int) -> Model:
-    """The final model of one run of an experiment on expression data."""
+def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> Model:
+    """The final model of one run of an experiment on expression data, published or not."""
     path = f"{paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method)}/{Run(BASE, draw, seed).path}"
-    run = record.read(results / path)
-    manifest = read_manifest(results / "data" / run.origin.data)
+    run = store.record(path.removeprefix(f"{RUNS}/"))
+    manifest = stored_manifest(store, run.origin.data)
     settings, meta = manifest["settings"], manifest["meta"]
     if settings["kind"] != "expression":
         raise UserError(f"{experiment} is on data of kind {settings['kind']}; a model is made of expression data.")
     if not run.result.weights:
         raise UserError(f"{path}: this run {run.result.status} and left no weights; name another seed or draw.")
-    genes = results / paths.GENES.format(dataset=run.run.dataset)
+    genes = store.folder / paths.GENES.format(dataset=run.run.dataset)
     names = pd.read_csv(genes, dtype=str, keep_default_na=False)
     weights = np.zeros((meta["classes"], len(names)))
     weights.ravel()[run.result.support] = run.result.weights

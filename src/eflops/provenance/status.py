@@ -31,9 +31,9 @@ class Status:
 def compare(config: Config, results: Path) -> Status:
     """Hold every planned run against its record."""
     found = Status(results)
-    for _, planned in slices(config):
-        job, code_hash = job_of(planned, results)
-        name = job.slice["experiment"]
+    for _, spec in slices(config):
+        job = job_of(spec, results)
+        name = spec.experiment
         for run in job.runs:
             found.planned[name] += 1
             path = job.folder / run.path
@@ -42,8 +42,8 @@ def compare(config: Config, results: Path) -> Status:
                 continue
             try:
                 entry = record.read(path)
-                asked = job.origin(run, code_hash)
-                current = record.key(entry.run, entry.origin) == record.key(job.identity(run), asked)
+                asked = job.origin(run)
+                current = record.key(entry.run, entry.origin) == record.key(job.spec.identity(run), asked)
                 why = "" if current else difference(entry, asked)
             except (UserError, FileNotFoundError) as error:
                 why = str(error)

@@ -7,9 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from eflops.config.study import read_study
-from eflops.files import write_text
+from eflops.files import read_json, write_text
 from eflops.results import paths
-from eflops.script import CPU_SECONDS
 
 FOLDER = "benchmarks"
 TABLE = "benchmarks.csv"
@@ -37,15 +36,10 @@ def write_job_times(folder: Path, out: Path) -> None:
 def _row(path: Path, folder: Path) -> list[object]:
     measured = pd.read_csv(path, sep="\t").mean(numeric_only=True)
     name = path.relative_to(folder).with_suffix("").as_posix()
-    used = _cpu_seconds(folder.parent / paths.LOG.format(job=name))
     seconds, sampled, memory = (round(float(measured[column]), 2) for column in ("s", "cpu_time", "max_rss"))
-    return [name, seconds, sampled if used is None else used, memory]
-
-
-def _cpu_seconds(log: Path) -> float | None:
-    """What a job's script said at its end that it used; None where it did not."""
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
-    return float(lines[-1].removeprefix(CPU_SECONDS)) if lines and lines[-1].startswith(CPU_SECONDS) else None
+    # Snakemake's benchmark samples CPU time; the job's script measures it at its end.
+    exact = folder.parent / paths.JOB_TIME.format(job=name)
+    return [name, seconds, read_json(exact)["cpu_seconds"] if exact.exists() else sampled, memory]
 
 
 def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:

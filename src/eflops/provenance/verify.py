@@ -1,7 +1,8 @@
 """Whether a number comes out again: runs behind it are trained again in a temporary folder and compared.
 
-On another processor than ours sums may have been rounded in another order, which training then carries along: a weight
-near the edge of the support may change sides, and the metrics move a little with it. So each metric has a tolerance.
+A run whose method has the same bits on every machine must come out with the same bits. Other runs (torch's arithmetic)
+may round sums in another order on another processor, and training amplifies that: a weight near the edge of the support
+changes sides, and the metrics move a little. For these each metric has a tolerance.
 Only this command loads torch, besides training.
 """
 
@@ -11,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eflops.provenance.audit.records import changed_modules
+from eflops.provenance.audit.records import changed_modules, whole
 from eflops.provenance.data import data_folder
 from eflops.provenance.explain.explanation import BehindRun, Explanation
-from eflops.provenance.explain.show import job_of, record_path, run_of
+from eflops.provenance.explain.show import record_path, run_of, spec_of
 from eflops.results import record
 from eflops.results.record import Record, Result
 from eflops.results.store import RUNS, Store
@@ -29,13 +30,15 @@ TOLERANCES = {
 }
 # For a metric of a method or data set of one's own: a share of its value.
 RELATIVE = 0.01
+# By how much of its value a metric of given weights may differ in torch's arithmetic.
+ROUNDING = 1e-4
 
-Outcome = Literal["identical", "within tolerance", "different"]
+Outcome = Literal["identical", "within tolerance", "different", "not checked"]
 
 
 @dataclass(frozen=True)
 class Verified:
-    """A run trained again: how it compares, and why."""
+    """A run trained or evaluated again: how it compares, and why."""
 
     run: BehindRun
     outcome: Outcome
@@ -54,16 +57,32 @@ def record_in(store: Store, file: Path) -> BehindRun | None:
     return BehindRun(below, store.record(below.removeprefix(f"{RUNS}/")), None)
 
 
-def verify(store: Store, runs: Iterable[BehindRun], report: Callable[[Verified], None]) -> list[Verified]:
-    """Train runs again from their recorded settings and data, reporting each when it is done."""
+def verify(
+    store: Store, runs: Iterable[BehindRun], report: Callable[[Verified], None], weights: bool = False
+) -> list[Verified]:
+    """Train runs again from their recorded settings and data, reporting each when it is done.
+
+    weights: evaluate the weights that each record keeps instead, without training.
+    """
     done = []
     with tempfile.TemporaryDirectory(prefix="eflops-verify-") as temporary:
         for run in runs:
-            again = retrain(store, run.record, Path(temporary))
-            verified = Verified(run, *compare(run.record, again))
+            verified = Verified(run, *_compared(store, run.record, Path(temporary), weights))
             report(verified)
             done.append(verified)
     return done
+
+
+def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple[Outcome, str]:
+    try:
+        if weights:
+            return compare_weights(store, entry, folder)
+        return compare(entry, retrain(store, entry, folder))
+    except (ValueError, KeyError, TypeError) as error:  # settings that its method does not have, for one
+        return (
+            "different",
+            f"it cannot be trained from what it states ({type(error).__name__}: {str(error).splitlines()[0]})",
+        )
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
@@ -73,22 +92,60 @@ def retrain(store: Store, entry: Record, folder: Path) -> Record:
     from eflops.training.train import train
 
     data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
-    place = folder / Path(record_path(entry)).parent.parent
+    target = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
-    train(Job(job_of(entry), data, place, (run,), block_size=1), progress)
-    return record.read(place / run.path)
+    train(Job(spec_of(entry), data, target, (run,)), progress)
+    return record.read(target / run.path)
 
 
 def compare(before: Record, again: Record) -> tuple[Outcome, str]:
-    """How a run trained again compares with its record."""
+    """How a run trained again compares with its record.
+
+    Whether other bits are allowed is what the present code says of the method: a record's word could be forged.
+    """
     changed = changed_modules(before)
     note = f"; the code has changed since: {changed}" if changed else ""
     if before.result_sha256 == again.result_sha256:
         return "identical", f"the result has the same sha256 {again.result_sha256[:12]}{note}"
     worst = beyond(before.result, again.result)
+    if again.circumstances.bits == "every machine":
+        what = worst or differing(before.result, again.result)
+        return "different", f"its method has the same bits on every machine, and {what}{note}"
     if worst:
         return "different", f"{worst}{note}"
     return "within tolerance", f"other bits, and every metric within its tolerance{note}"
+
+
+def differing(before: Result, again: Result) -> str:
+    """In words, which parts of two results differ."""
+    one, other = before.model_dump(mode="json"), again.model_dump(mode="json")
+    names = ", ".join(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
+    moved = len(set(before.support) ^ set(again.support))
+    return f"these parts differ: {names}" + (f" ({moved} weights in one support only)" if moved else "")
+
+
+def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome, str]:
+    """How the metrics of a record compare with those that its weights have on its data."""
+    from torch import from_numpy
+
+    from eflops.data.federation import load
+    from eflops.training.train import is_portable, make_task
+
+    result, origin = entry.result, entry.origin
+    if result.status == "diverged" or not result.weights:
+        return "not checked", "it keeps no weights"
+    federation = load(data_folder(store, origin.data, origin.data_sha256, folder) / origin.data)
+    spec = spec_of(entry)
+    task, evaluation = make_task(spec, [spec.variants[entry.run.variant]], federation)
+    if task.size != result.parameters:
+        return "different", f"it states {result.parameters} parameters, and its model has {task.size}"
+    measured = task.model.measure(from_numpy(whole(result))[None], evaluation.test)
+    share = 0.0 if is_portable(origin.job) else ROUNDING
+    for name, value in ((name, values[0].item()) for name, values in measured.items()):
+        stated = result.metrics.get(name)
+        if stated is None or abs(stated - value) > share * max(1.0, abs(value)):
+            return "different", f"{name} is {stated}, and its weights give {value:.6g}"
+    return "identical", f"its weights give its {', '.join(measured)}"
 
 
 def beyond(before: Result, again: Result) -> str:
@@ -97,12 +154,12 @@ def beyond(before: Result, again: Result) -> str:
         return f"it {before.status} then and {again.status} now"
     if set(before.metrics) != set(again.metrics):
         return f"it had the metrics {', '.join(before.metrics)} then and {', '.join(again.metrics)} now"
-    told = []
+    words = []
     for name, value in before.metrics.items():
         allowed = TOLERANCES.get(name, RELATIVE * abs(value))
         if abs(again.metrics[name] - value) > allowed:
-            told.append(f"{name} was {value:.6g} and is {again.metrics[name]:.6g} (tolerance {allowed:.3g})")
-    return "; ".join(told)
+            words.append(f"{name} was {value:.6g} and is {again.metrics[name]:.6g} (tolerance {allowed:.3g})")
+    return "; ".join(words)
 
 
 def all_runs(store: Store) -> list[BehindRun]:

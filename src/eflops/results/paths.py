@@ -15,9 +15,9 @@ DATA_MANIFEST = f"{DRAW}/manifest.json"
 DATA_ARRAYS = f"{DRAW}/federation.npz"
 GENES = "data/{dataset}/genes.csv"
 RAW = "raw/{source}.json"
-# What is asked of a job; of a training job, and what that then made: its records with their hashes.
-ASKED = "plan/{job}.txt"
-PLAN = "plan/{experiment}/{ratio}/{method}{part}.json"
+# The spec that a job worked by. A training job also leaves a manifest: its records with their hashes.
+SPEC = "specs/{job}.json"
+CELL_JOB = "train/{experiment}/{ratio}/{method}{part}"
 CELL = "cells/{experiment}/{ratio}/{method}{part}.json"
 RUNS = "runs/{experiment}/{ratio}/{method}"
 GATHERED = "gathered/{experiment}.csv"
@@ -28,11 +28,14 @@ TRIALS = "search/{dataset}.csv"
 CHOSEN = "search/{dataset}.json"
 SEARCH_RUNS = "search/{dataset}.runs.csv.gz"
 SCORECARD = "scorecard.json"
-SUMMARY = "summary.md"
+SUMMARY = "summary.json"
+SUMMARY_TEXT = "summary.md"
 SUMMARY_OF_REPORT = "summary.rst"
 STUDY = "study.json"
 EXPLORER = "explorer.html"
 LOG = "logs/{job}.log"
+# The CPU seconds of a finished job, beside its log.
+JOB_TIME = "logs/{job}.json"
 BENCHMARK = "benchmarks/{job}.tsv"
 
 FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}

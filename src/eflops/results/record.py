@@ -11,15 +11,21 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, Literal
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
+
+
+def _below(path: str) -> str:
+    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise ValueError(f"{path!r} leads out of its folder")
+    return path
 
 
 class Part(BaseModel):
@@ -28,16 +34,56 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+# Names of folders below the results: a record from elsewhere must not lead out of them.
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+
+
 class Identity(Part):
     """Which run this is."""
 
-    experiment: str
-    dataset: str
+    experiment: Folder
+    dataset: Folder
     ratio: float | None
-    method: str
-    variant: str
+    method: Folder
+    variant: Folder
     draw: int
     seed: int
+
+
+class Cell(Part):
+    """What the runs of one training job share besides their settings."""
+
+    experiment: Folder
+    dataset: Folder
+    model: str = Field(description="a built-in model, or module:function")
+    gated: list[str] | None = Field(None, description="its modules that may be gated and cut; none: all")
+    density: float
+    genes_per_class: int | None = None
+    keep: int | None = None
+    client_fraction: float
+    ratio: Folder = Field(description="the label of N/d in paths, such as nd0.64")
+    name: Folder = Field(description="the method's name in the config")
+    method: str = Field(description="a built-in method, or module:Class")
+    options: dict[str, bool | int | float | str | None]
+    pooled: bool
+    engine: str
+    evaluate_every: int
+
+    def kept_weights(self, parameters: int, classes: int | None) -> int:
+        """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+        return kept_weights(self.density, self.genes_per_class or self.keep, parameters, classes)
+
+    @property
+    def folder(self) -> str:
+        """The folder of its records below the runs."""
+        return f"{self.experiment}/{self.ratio}/{self.name}"
+
+
+def kept_weights(density: float, per_class: int | None, parameters: int, classes: int | None) -> int:
+    """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+    if per_class:
+        return min(parameters, per_class * (classes or 1))
+    return max(1, math.floor(density * parameters + 1e-9))
 
 
 class Curve(Part):
@@ -56,10 +102,10 @@ class Result(Part):
     metrics: dict[str, float]
     curve: Curve
     support: list[int] = Field(description="indices of the kept gated weights; none of a run that diverged")
-    weights: list[float] = Field([], description="the kept weights, in the order of support; of linear models alone")
+    weights: list[float] = Field([], description="the kept weights, in the order of support; none if too many")
     # Left out where a model has none, as of all models of the paper, whose result hashes stay as they were.
     ungated: list[float] = Field(
-        [], exclude_if=lambda values: not values, description="parameters that are never cut; of linear models alone"
+        [], exclude_if=lambda values: not values, description="parameters that are never cut; none if too many"
     )
     weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
     parameters: int = Field(description="|theta|")
@@ -74,8 +120,8 @@ class Origin(Part):
     """What the run was computed from."""
 
     settings: dict[str, Any]
-    job: dict[str, Any] = Field(description="the rest of the cell's slice of the config")
-    data: str = Field(description="the data's folder, below the results folder")
+    job: Cell = Field(description="what the run shares with the others of its training job")
+    data: Annotated[str, AfterValidator(_below)] = Field(description="the data's folder, below that of all data")
     data_sha256: str
     code: dict[str, str] = Field(description="content hash of every module the run could reach")
     code_hash: str

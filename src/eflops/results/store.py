@@ -16,6 +16,7 @@ from pathlib import Path
 from eflops.errors import UserError
 from eflops.files import canonical_json, write_bytes
 from eflops.results import record
+from eflops.results.paths import STUDY
 from eflops.results.record import Record
 
 RECORDS = "records.jsonl.gz"
@@ -65,6 +66,11 @@ def opened(folder: Path) -> Iterator[Store]:
         raise UserError(f"{folder}: there is no such folder of results; make it with: snakemake all")
     packed = folder / RECORDS
     yield Store(folder, unpacked(packed) if packed.exists() else None)
+
+
+def is_results(folder: Path) -> bool:
+    """Whether a folder holds results: all of a study, or the runs of a single target."""
+    return (folder / STUDY).exists() or (folder / RUNS).is_dir()
 
 
 def packed_in(file: Path) -> Path | None:

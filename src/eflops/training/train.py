@@ -8,7 +8,6 @@ import resource
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,10 +15,10 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from eflops import code
-from eflops.config.settings import TrainingSettings, kept_weights
+from eflops import code, trust
+from eflops.config.settings import TrainingSettings
 from eflops.data.federation import Federation, load
-from eflops.data.job import Job, is_current, planned
+from eflops.data.job import Job, job_of, read_spec
 from eflops.errors import UserError
 from eflops.files import write_json
 from eflops.results import record
@@ -31,14 +30,17 @@ from eflops.training.models import build_model
 from eflops.training.rounds import Connect, Server, Transport
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
+# A record of more weights than this would be a file of megabytes; it has their hash alone.
+MOST_WEIGHTS = 20_000
+
 # Metrics of a curve that say nothing of the final model.
 OF_ROUNDS = {"support_changed", "bytes_sent"}
 
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
-    engine = import_module(code.engine_module(job.slice["engine"]))
-    hashes = code.code_hashes(*code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"]))
+    engine = trust.load("engine", job.spec.engine)
+    hashes = code.code_hashes(*code.training_roots(job.spec.method, job.spec.model, job.spec.engine))
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
     if due:
@@ -47,10 +49,10 @@ def train(job: Job, report: Callable[[str], Progress]) -> int:
 
 
 def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, report: Callable[[str], Progress]) -> None:
-    """Train what a plan asks for and write the cell's manifest: its records with their hashes."""
-    job, code_hash = planned(plan, results, block_size)
-    roots = code.training_roots(job.slice["method"], job.slice["model"], job.slice["engine"])
-    if code.code_hash(*roots) != code_hash:
+    """Train what a spec file asks for and write the cell's manifest: its records with their hashes."""
+    spec = read_spec(plan)
+    job = job_of(spec, results, block_size)
+    if code.code_hash(*code.training_roots(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
             f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
         )
@@ -73,12 +75,12 @@ def train_runs(
 
     serve: the server's side of training, which an engine may bring itself.
     """
-    settings = {variant: job.settings(variant) for variant in dict.fromkeys(run.variant for run in due)}
+    settings = job.spec.variants
     for draw, runs in groupby(due, key=lambda run: run.draw):
         federation = load(job.data_folder(draw))
-        used = federation.pooled() if job.slice["pooled"] else federation
+        used = federation.pooled() if job.spec.pooled else federation
         for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
-            task, evaluation = make_task(job.slice, [settings[run.variant] for run in block], used)
+            task, evaluation = make_task(job.spec, [settings[run.variant] for run in block], used)
             progress = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
             train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), progress, serve)
 
@@ -93,24 +95,21 @@ def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterat
 
 
 def make_task(
-    slice_: dict[str, Any], settings: Sequence[TrainingSettings], federation: Federation
+    cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
-    model = build_model(slice_["model"], federation.test, federation.meta)
-    task = Task(model, kept_weights(slice_, model.gated, federation.meta.get("classes")), RunSettings(settings))
+    as_module = cell.engine == "reference"
+    model = build_model(cell.model, federation.test, federation.meta, cell.gated, as_module)
+    task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
-    evaluation = EvaluationData(federation.counts, slice_["client_fraction"], test, federation.truth.get("support"))
+    evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
     return task, evaluation
 
 
-def make_method(slice_: dict[str, Any], task: Task) -> Method:
+def make_method(cell: record.Cell, task: Task) -> Method:
     """The method that the config names, by module or by import path."""
-    module, _, name = slice_["method"].partition(":")
-    try:
-        make = getattr(import_module(module if name else f"eflops.training.methods.{module}"), name or "Method")
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"methods.{slice_['name']}.method: {slice_['method']} cannot be imported ({error}).") from None
-    return with_feedback(make(task, **slice_["options"]), slice_["name"])
+    method: Method = with_feedback(trust.load("method", cell.method)(task, **cell.options), cell.name)
+    return method
 
 
 def train_block(
@@ -125,8 +124,8 @@ def train_block(
 ) -> None:
     """Train runs side by side and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
-    server = serve(task, evaluation, transport, job.slice["evaluate_every"], progress)
-    theta, log = server.run(make_method(job.slice, task), [run.seed for run in runs])
+    server = serve(task, evaluation, transport, job.spec.evaluate_every, progress)
+    theta, log = server.run(make_method(job.spec, task), [run.seed for run in runs])
     log.faults.extend(transport.faults)
     spent = {
         "wall_seconds": round(time.perf_counter() - wall, 3),
@@ -135,10 +134,10 @@ def train_block(
         "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1),
         "runs_in_batch": len(runs),
         "channel": dict(transport.channel),
-        "bits": "every machine" if _is_portable(job.slice) else "this kind of machine",
+        "bits": "every machine" if is_portable(job.spec) else "this kind of machine",
     }
     for row, run in enumerate(runs):
-        identity, origin = job.identity(run), job.origin(run, code.combined(hashes), hashes)
+        identity, origin = job.spec.identity(run), job.origin(run, hashes)
         result = make_result(task, theta[row], log, row)
         entry = record.Record(
             run=identity,
@@ -156,9 +155,9 @@ def train_block(
         record.write(job.folder / run.path, entry)
 
 
-def _is_portable(slice_: dict[str, Any]) -> bool:
+def is_portable(cell: record.Cell) -> bool:
     """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
-    return ":" not in slice_["method"] and slice_["engine"] != "reference"
+    return ":" not in cell.method + cell.model and cell.engine != "reference"
 
 
 def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:
@@ -166,6 +165,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     diverged = log.diverged.get(row)
     weights = theta[: task.size].numpy() * (diverged is None)
     kept, gated = weights != 0, task.gated
+    stored = np.count_nonzero(kept) <= MOST_WEIGHTS
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -179,8 +179,8 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
             metrics={name: values[: len(shown)] for name, values in curve.items()},
         ),
         support=np.flatnonzero(kept[:gated]).tolist(),
-        weights=_readable(weights[:gated][kept[:gated]]) if len(task.layers) == 1 else [],
-        ungated=_readable(weights[gated:]) if len(task.layers) == 1 else [],
+        weights=_readable(weights[:gated][kept[:gated]]) if stored else [],
+        ungated=_readable(weights[gated:]) if stored else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
         traffic={phase: {name: int(part[row]) for name, part in of.items()} for phase, of in log.traffic.items()},
@@ -211,5 +211,5 @@ def final_metrics(curve: dict[str, list[float | None]], watched: Container[str])
 def runs_due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:
     """The runs to train: those without an up-to-date record, ordered so that runs with the same data are together."""
     for run in sorted(job.runs, key=lambda run: (run.draw, run.variant, run.seed)):
-        if not is_current(job, run, code.combined(hashes)):
+        if not job.is_current(run, hashes):
             yield run

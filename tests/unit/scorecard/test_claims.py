@@ -1,4 +1,4 @@
-"""The paper's claims: each differs when what it says does not hold, and cannot be told when one draw decides."""
+"""The paper's claims: each differs when what it says does not hold, and is inconclusive when one draw decides."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def test_a_better_mean_within_chance_cannot_be_told(paper_like) -> None:
     runs = paper_like.runs["golub_splits"]
     for method in ("fediht", "fediterht"):
         runs.loc[runs["method"] == method, "accuracy"] += 0.1 * (runs["draw"] % 2 - 0.5)
-    assert paper_like.claim("golub-split") == Verdict.CANNOT
+    assert paper_like.claim("golub-split") == Verdict.INCONCLUSIVE
 
 
 def test_splits_that_overlap_need_a_larger_difference(paper_like) -> None:
@@ -44,12 +44,12 @@ def test_splits_that_overlap_need_a_larger_difference(paper_like) -> None:
     wide = runs[runs["method"].isin(["eflops", "fediht"])].groupby(["draw", "method"])["accuracy"].mean().unstack()
     difference = wide["eflops"] - wide["fediht"]
     assert difference.mean() / (difference.std() / np.sqrt(30)) > 3
-    assert paper_like.claim("golub-split") == Verdict.CANNOT
+    assert paper_like.claim("golub-split") == Verdict.INCONCLUSIVE
 
 
 def test_two_meanings_of_the_baselines_name_stand_there_both(paper_like) -> None:
     paper_like.change("support_recovery", "r2", 0.9, method="fediterht")
-    assert paper_like.claim("syn-r2") == Verdict.CANNOT
+    assert paper_like.claim("syn-r2") == Verdict.INCONCLUSIVE
     reason = paper_like.reason("syn-r2")
     assert "Against Fed-IHT agrees: " in reason
     assert "Against FedIter-HT differs: " in reason
@@ -69,13 +69,13 @@ def test_what_one_draw_turns_cannot_be_told(paper_like) -> None:
     assert paper_like.claim("mnist-acc") == Verdict.AGREES
     paper_like.change("mnist", "accuracy", 0.883, method="eflops")
     paper_like.change("mnist", "accuracy", 0.85, method="eflops", draw=0)
-    assert paper_like.claim("mnist-acc") == Verdict.CANNOT
+    assert paper_like.claim("mnist-acc") == Verdict.INCONCLUSIVE
 
 
 def test_a_claim_of_order_with_a_diverged_run_of_e_flops_cannot_be_told(paper_like) -> None:
     paper_like.diverge("support_recovery", ["r2", "support_recovery"], method="eflops", ratio=0.64, draw=3, seed=1)
     for claim in ("syn-r2", "syn-support", "syn-r2-fedavg"):
-        assert paper_like.claim(claim) == Verdict.CANNOT
+        assert paper_like.claim(claim) == Verdict.INCONCLUSIVE
         assert "1 runs of E-FLoPS diverged" in paper_like.reason(claim)
 
 
@@ -83,7 +83,7 @@ def test_a_lower_curve_in_most_training_rounds_is_not_above_during_training(pape
     curves = paper_like.curves["support_recovery"]
     early = (curves["phase"] == "training") & (curves["round"] == 50) & curves["record"].str.contains("/eflops/")
     curves.loc[early, "r2"] = -1.0
-    assert paper_like.claim("syn-r2-fedavg") == Verdict.CANNOT
+    assert paper_like.claim("syn-r2-fedavg") == Verdict.INCONCLUSIVE
     assert "share of training rounds above +0.500" in paper_like.reason("syn-r2-fedavg")
 
 
@@ -123,4 +123,4 @@ def test_a_gene_that_is_never_selected_is_not_among_the_most_selected(paper_like
 def test_open_gates_near_the_limit_cannot_be_told(paper_like) -> None:
     runs = paper_like.runs["mnist"]
     runs["open_gates"] = 2220 + 300 * (runs["draw"] - 2.5)
-    assert paper_like.claim("target-density") == Verdict.CANNOT
+    assert paper_like.claim("target-density") == Verdict.INCONCLUSIVE

@@ -12,12 +12,12 @@ from statsmodels.stats.multitest import multipletests
 from eflops.analysis.paper import Paper
 from eflops.analysis.scorecard import claimed
 from eflops.analysis.scorecard.evidence import Evidence, Missing
-from eflops.analysis.scorecard.line import ours, settled
+from eflops.analysis.scorecard.line import combine_verdicts, estimate
 from eflops.analysis.scorecard.table2 import likeness, most_selected, printed_name
 from eflops.analysis.scorecard.verdict import (
     Comparison,
-    Ground,
     Judgement,
+    Rationale,
     Value,
     Verdict,
     judge_comparisons,
@@ -32,7 +32,7 @@ from eflops.analysis.source import Source
         (0.5, 0.40, 0.60, Verdict.AGREES),
         (0.6, 0.40, 0.60, Verdict.AGREES),
         (0.61, 0.40, 0.60, Verdict.DIFFERS),
-        (0.5, 0.30, 0.70, Verdict.CANNOT),
+        (0.5, 0.30, 0.70, Verdict.INCONCLUSIVE),
         (0.9, 0.30, 0.70, Verdict.DIFFERS),
     ],
 )
@@ -67,7 +67,7 @@ def test_a_claim_holds_everywhere_or_is_contradicted_somewhere() -> None:
     clear, doubtful = [0.1, 0.11, 0.12, 0.1, 0.11, 0.12], [0.1, -0.1, 0.2, -0.2, 0.15, -0.05]
     against = [-value for value in clear]
     assert judge_comparisons([over(clear, above=0.0)] * 2) == (Verdict.AGREES, "")
-    assert judge_comparisons([over(clear, above=0.0), over(doubtful, above=0.0)]) == (Verdict.CANNOT, "")
+    assert judge_comparisons([over(clear, above=0.0), over(doubtful, above=0.0)]) == (Verdict.INCONCLUSIVE, "")
     assert judge_comparisons([over(clear, above=0.0), over(against, above=0.0)]) == (Verdict.DIFFERS, "")
     assert judge_comparisons([over(clear, above=-0.2, below=0.2)]) == (Verdict.AGREES, "")
 
@@ -78,19 +78,19 @@ def test_a_contradiction_is_adjusted_for_all_comparisons_of_the_claim() -> None:
     beside = over([0.1, 0.11, 0.12, 0.1, 0.11, 0.12], above=0.0)
     adjusted = multipletests([alone.against, *[1.0] * 4], method="holm")[1][0]
     assert alone.against < 0.05 < adjusted
-    assert judge_comparisons([alone, *[beside] * 4])[0] == Verdict.CANNOT
+    assert judge_comparisons([alone, *[beside] * 4])[0] == Verdict.INCONCLUSIVE
 
 
 def test_a_verdict_that_one_draw_turns_cannot_be_told() -> None:
     # Without the fourth draw, which is far out, the interval would lie above 0.
     verdict, turning = judge_comparisons([over([0.02, 0.03, 0.025, 0.02, 0.03, 0.025, 0.0249], above=0.024)])
-    assert (verdict, turning) == (Verdict.CANNOT, "")
+    assert (verdict, turning) == (Verdict.INCONCLUSIVE, "")
     steady = [0.02, 0.021, 0.022, 0.02, 0.021]
     assert judge_comparisons([over(steady, above=0.0)]) == (Verdict.AGREES, "")
     values = pd.Series([0.001, *steady])
     low = stats.ttest_1samp(values, 0.0).confidence_interval().low
     bound = (low + stats.ttest_1samp(values[:-1], 0.0).confidence_interval().low) / 2
-    assert judge_comparisons([over(values.tolist(), above=bound)]) == (Verdict.CANNOT, "draw 1")
+    assert judge_comparisons([over(values.tolist(), above=bound)]) == (Verdict.INCONCLUSIVE, "draw 1")
 
 
 def test_a_gene_of_the_paper_by_our_name() -> None:
@@ -111,15 +111,15 @@ def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None
     assert over(values).interval[1] > 1
     assert over(values, share=True).interval == (over(values).interval[0], 1.0)
     wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
-    judged = ours(0.8, wide, 0.3, "", most=1.0)
-    assert (judged.verdict, judged.value.low, judged.value.high) == (Verdict.CANNOT, 0.74, 1.0)
+    judged = estimate(0.8, wide, 0.3, "", most=1.0)
+    assert (judged.verdict, judged.value.low, judged.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
     assert judged.words == "The paper's lies inside 0.740 to 1.000"
 
 
 def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
     value = Value("FedAvg", 0.5, 0.4, 0.6, 20, "draws")
-    searched, nearest = ours(0.7, value, 0.3, ""), ours(0.5, value, 0.3, "")
-    found = settled(searched, nearest)
+    searched, nearest = estimate(0.7, value, 0.3, ""), estimate(0.5, value, 0.3, "")
+    found = combine_verdicts(searched, nearest)
     assert found.verdict == Verdict.NEAREST
     assert [each.name for each in found.values] == ["FedAvg", "FedAvg, nearest settings"]
 
@@ -134,7 +134,7 @@ def test_likeness_by_hand() -> None:
     assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
 
 
-def _ground(*values: float, **limits: Any) -> Ground:
+def _ground(*values: float, **limits: Any) -> Rationale:
     """The ground of a claim with one comparison over draws."""
     series = pd.Series(values, index=[f"draw {draw}" for draw in range(len(values))])
     comparison = Comparison("accuracy", series, **limits)
@@ -144,17 +144,17 @@ def _ground(*values: float, **limits: Any) -> Ground:
 
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
-    held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, told="its lead is {}", because="it is so")
+    held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, statement="its lead is {}", because="it is so")
     assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
     assert held.size == "+0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
-    assert (wide.verdict, wide.because) == (Verdict.CANNOT, "it is so")
+    assert (wide.verdict, wide.because) == (Verdict.INCONCLUSIVE, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
     assert against.verdict == Verdict.DIFFERS
     assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
-    assert turns.verdict == Verdict.CANNOT
+    assert turns.verdict == Verdict.INCONCLUSIVE
     assert turns.figure.endswith("the verdict would be another")
 
 
@@ -162,11 +162,11 @@ def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper
     evidence = Evidence(Source(Path()), frozenset(), paper)
 
     def against(baseline: str) -> Judgement:
-        ground = Ground(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, "", "", 0, 1)
+        ground = Rationale(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, "", "", 0, 1)
         return Judgement(ground.verdict, (), "", (ground,))
 
     found = claimed.under_both_names(evidence, against)
-    assert found.verdict == Verdict.CANNOT
+    assert found.verdict == Verdict.INCONCLUSIVE
     assert [(ground.against, ground.verdict) for ground in found.grounds] == [
         (evidence.label("fediht"), Verdict.AGREES),
         (evidence.label("fediterht"), Verdict.DIFFERS),

@@ -7,17 +7,15 @@ from typing import Any
 import pytest
 import yaml
 
-from eflops.analysis.gather import gather
+import small_results
 from eflops.analysis.references import make as make_references
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge
 from eflops.config.models import Config
-from eflops.config.plan import Plan, job_slice, plan_of
+from eflops.config.plan import Plan, plan_of
 from eflops.data.build import build
 from eflops.data.federation import save
-from eflops.data.job import Job
 from eflops.results import labels
-from eflops.training.train import train
 
 ROOT = Path(__file__).resolve().parents[3]
 BRIEF = {"rounds": 6, "finetune_rounds": 2}
@@ -81,13 +79,7 @@ def _run(study: Config, plan: Plan, folder: Path) -> None:
             federation = build(settings, labels.ratio_value(ratio), draw)
             save(federation, data, {**settings, "ratio": ratio, "draw": draw})
         folders.append(data)
-    runs = folder / "runs" / plan.name
-    for ratio, method in product(plan.ratios, plan.methods):
-        slice_ = job_slice(study, plan.name, ratio, method)
-        job = Job(slice_, folder / "data", runs / ratio / method, tuple(plan.runs), block_size=32)
-        train(job, lambda title: lambda *_: None)
-    gathered = folder / "gathered"
-    parts = (gathered / f"{plan.name}{kind}.csv" for kind in ("", ".curves", ".supports"))
-    gather(plan.as_json(), runs, *parts)
+    small_results.train_plan(study, plan, folder)
+    small_results.gather(plan, folder)
     if plan.name == "support_recovery":
-        make_references(folders, gathered / f"{plan.name}.references.csv")
+        make_references(folders, folder / "gathered" / f"{plan.name}.references.csv")

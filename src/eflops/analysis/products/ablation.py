@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.cells import Row, bold, difference, rows_by, spread
 from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, Panel, canvas, letter
 from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
-    CELL,
     METRIC_LABELS,
     best,
     seeds_and_draws,
@@ -22,7 +22,7 @@ from eflops.analysis.stats.summary import (
     units_named,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, difference, exact, short, spread
+from eflops.analysis.text import exact, short
 
 METRICS = list(METRIC_STYLES)
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
@@ -95,19 +95,22 @@ def table(source: Source, **setting: Any) -> Table:
     runs, left_out = one_method(source, source.experiment)
     ablation = Ablation(runs, **setting)
     data = ablation.summary()
-    shown = {ablation.label: [ablation.name(value).replace("\n", " ") for value in data[ablation.column].unique()]}
-    for metric, cells in data.groupby("metric", sort=False):
-        cells = cells.set_index(ablation.column)
-        first, label = best(cells), METRIC_LABELS[str(metric)]
-        shown[label] = [bold(spread(*row[CELL]), value in first) for value, row in cells.iterrows()]
-        shown[f"{label}, difference"] = [difference(*row[list(GAIN.values())]) for _, row in cells.iterrows()]
+    of, rows = rows_by(data, "metric", ablation.column), []
+    first = {name: best(cells.set_index(ablation.column)) for name, cells in data.groupby("metric")}
+    for value in data[ablation.column].unique():
+        row: Row = {ablation.label: ablation.name(value).replace("\n", " ")}
+        for metric in data["metric"].unique():
+            label, cell = METRIC_LABELS[metric], of[metric, value]
+            row[label] = bold(spread(cell), value in first[metric])
+            row[f"{label}, difference"] = difference(cell, *GAIN.values())
+        rows.append(row)
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
         f"row, paired by {'draw' if unit_of(runs) == 'draw' else 'run seed'}, with their 95 % interval."
         f"{too_few(data['units'])}{left_out}"
     )
-    return Table(data, pd.DataFrame(shown), note, runs)
+    return Table(data, rows, note, runs)
 
 
 def figure(source: Source, **setting: Any) -> Figure:
@@ -184,11 +187,14 @@ def entropy_table(source: Source) -> Table:
     runs, cells = _entropy(source)
     rows = []
     for (metric, ratio, gate_rate), group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False):
-        own = group.set_index(TEMPERATURE)
-        first = best(own)
-        row = {"metric": METRIC_LABELS[metric], "N/d": exact(ratio), "gate rate": f"{gate_rate:g}"}
-        for temperature, cell in own.iterrows():
-            text = spread(*cell[CELL]) + ("†" if is_clear(cell) else "")
+        first = best(group.set_index(TEMPERATURE))
+        row: Row = {
+            "metric": METRIC_LABELS[metric],
+            "N/d": exact(ratio),
+            "gate rate": f"{gate_rate:g}",
+        }
+        for temperature, cell in rows_by(group, TEMPERATURE).items():
+            text = spread(cell) + ("†" if is_clear(cell) else "")
             row[f"T = {temperature:g}"] = bold(text, temperature in first)
         rows.append(row)
     setting = runs.iloc[0]
@@ -198,7 +204,7 @@ def entropy_table(source: Source) -> Table:
         f"{setting['set_rate']:g}, initial density {setting['set_rho_init']:g}, pruning from "
         f"{setting['set_prune_from']:g} of the rounds."
     )
-    return Table(cells, pd.DataFrame(rows), note, runs)
+    return Table(cells, rows, note, runs)
 
 
 def entropy_figure(source: Source) -> Figure:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from eflops.analysis.cells import Row, bold, number, spread
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, style
 from eflops.analysis.products.general import comparison_table
 from eflops.analysis.products.genes import stabilities
@@ -14,7 +15,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import best, half_width, summarise_all
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, share, spread
+from eflops.analysis.text import share
 
 # Test samples / training samples: a fifth of every class.
 OVERLAP = 0.25
@@ -47,17 +48,22 @@ def _all_runs(source: Source) -> pd.DataFrame:
 
 def table(source: Source, names: Mapping[str, str]) -> Table:
     """One row per data set and method, the references last; names: what each experiment's data are called."""
-    parts, rows = [], []
+    parts, labels = [], {}
     for experiment in source.experiments:
-        cells, labels = _cells(source, experiment)
+        cells, labels[experiment] = _cells(source, experiment)
         federated = cells["method"].isin(source.federated(cells["method"]))
         parts.append(cells.assign(data=names[experiment], federated=federated))
-        rows += [{"Data": names[experiment], **row} for row in _rows(cells, labels, source)]
+    data = pd.concat(parts, ignore_index=True)
+    rows = [
+        {"Data": names[experiment], **row}
+        for experiment in source.experiments
+        for row in _rows(data[data["experiment"] == experiment], labels[experiment], source)
+    ]
     runs = source.runs(source.experiments[0])
     note = NOTE.format(splits=runs["draw"].nunique(), seeds=runs["seed"].nunique())
     # Without their metrics: a mean or deviation over splits is not that over runs.
     behind = _all_runs(source).drop(columns=list(METRICS), errors="ignore")
-    return Table(pd.concat(parts, ignore_index=True), pd.DataFrame(rows), note, behind)
+    return Table(data, rows, note, behind)
 
 
 def _cells(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -72,15 +78,15 @@ def _cells(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str, str
     return stable[columns].join(wide, on="method"), labels
 
 
-def _rows(cells: pd.DataFrame, labels: Mapping[str, str], source: Source) -> list[dict[str, str]]:
+def _rows(cells: pd.DataFrame, labels: Mapping[str, str], source: Source) -> list[Row]:
     federated = cells.set_index("method").loc[source.federated(cells["method"])]
     first = best(federated.rename(columns={"accuracy_mean": "mean"}))
-    rows = []
+    rows: list[Row] = []
     for _, row in cells.iterrows():
-        texts = {words: spread(row[f"{metric}_mean"], row[f"{metric}_sd"]) for metric, words in METRICS.items()}
+        texts = {words: spread(row, f"{metric}_mean", f"{metric}_sd", False) for metric, words in METRICS.items()}
         texts["accuracy"] = bold(texts["accuracy"], row["method"] in first)
         name = labels[row["method"]] + (f" ({row['diverged']} diverged)" if row["diverged"] else "")
-        genes = {"genes": share(row["genes"], "{:.1f}"), "stability": share(row["over_splits"])}
+        genes = {"genes": number(row, "genes", "{:.1f}"), "stability": number(row, "over_splits", share)}
         rows.append({"Method": name, **texts, **genes})
     return rows
 

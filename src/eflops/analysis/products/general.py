@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from eflops.analysis.cells import Cell, Row, difference, number, probability, rows_by, spread
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, style
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
-    CELL,
     seeds_and_draws,
     summarise_all,
     too_few,
@@ -17,7 +17,7 @@ from eflops.analysis.stats.summary import (
     with_metric,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import difference, exact, probability, short, spread, with_minus
+from eflops.analysis.text import MISSING, exact, short
 
 LABELS = {"ratio": "N/d", "variant": "variant"}
 NOTE = (
@@ -38,16 +38,17 @@ def summary(source: Source) -> Table:
     runs = source.runs(source.experiment)
     by = cases(runs)
     cells = summarise_all(runs, source.metrics(source.experiment), [*by, "method"])
-    rows = []
+    rows: list[Row] = []
     for case, group in cells.groupby(by, sort=False) if by else [((), cells)]:
         names = {LABELS[column]: short(value) for column, value in zip(by, case, strict=True)}
         for method in source.order(group["method"]):
-            own = group[group["method"] == method]
-            texts = {row["metric"]: spread(*row[CELL]) for _, row in own.iterrows()}
-            rows.append({**names, "Method": source.labels[method], "n": f"{own['n'].max()}", **texts})
+            method_rows = group[group["method"] == method]
+            runs_of = number(method_rows.loc[method_rows["n"].idxmax()], "n", "{:.0f}")
+            texts: Row = {metric: spread(row) for metric, row in rows_by(method_rows, "metric").items()}
+            rows.append({**names, "Method": source.labels[method], "n": runs_of, **texts})
     lost = int((runs["status"] == "diverged").sum())
     note = f"Mean ± standard deviation over n runs: {seeds_and_draws(runs)}."
-    return Table(cells, pd.DataFrame(rows), note + (f" {lost} of {len(runs)} runs diverged." if lost else ""), runs)
+    return Table(cells, rows, note + (f" {lost} of {len(runs)} runs diverged." if lost else ""), runs)
 
 
 def tests(source: Source) -> Table:
@@ -100,27 +101,27 @@ def comparison_table(
     """
     if tests.empty:
         alone = " and ".join(source.labels[name] for name in source.order(runs["method"])) or "nothing"
-        return Table(tests, pd.DataFrame(columns=[*by.values(), *COLUMNS]), f"Only {alone} ran: no pair to test.")
-    shown = []
+        return Table(tests, [], f"Only {alone} ran: no pair to test.", columns=[*by.values(), *COLUMNS])
+    rows = []
     for _, row in tests.iterrows():
         keys = [row[column] for column in by]
-        texts = [
+        missing = " (" + number(row, "missing", "{:.0f}") + " missing)" if row["missing"] else ""
+        cells: list[Cell | str] = [
             *(exact(key) if isinstance(key, float) else (words or {}).get(str(key), str(key)) for key in keys),
             source.labels[row["other"]],
-            f"{row['n']}" + (f" ({row['missing']} missing)" if row["missing"] else ""),
-            difference(row["difference"], row["low"], row["high"]),
-            with_minus("{:.2f} ({})", row["t"], row["df"]) if row["df"] > 0 else "-",
-            probability(row["p"]),
-            probability(row["p_holm"]),
-            with_minus("{:.2f}", row["d_z"]),
-            probability(row["p_wilcoxon"]),
+            number(row, "n", "{:.0f}") + missing,
+            difference(row),
+            number(row, "t", "{:.2f}") + " (" + number(row, "df", "{}") + ")" if row["df"] > 0 else MISSING,
+            probability(row, "p"),
+            probability(row, "p_holm"),
+            number(row, "d_z", "{:.2f}"),
+            probability(row, "p_wilcoxon"),
         ]
-        shown.append(texts)
+        rows.append(dict(zip([*by.values(), *COLUMNS], cells, strict=True)))
     reference = source.labels[tests["reference"].iloc[0]]
     families = " and ".join(f"{name} ({n} tests)" for name, n in tests[["family", "tests"]].value_counts().index)
     note = NOTE.format(reference=reference, family=family or families)
-    columns = [*by.values(), *COLUMNS]
-    return Table(tests, pd.DataFrame(shown, columns=columns), f"{note} {pairs}{too_few(tests['n'])}", runs)
+    return Table(tests, rows, f"{note} {pairs}{too_few(tests['n'])}", runs)
 
 
 def figure(source: Source) -> Figure:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.cells import Cell, Row, as_cell, number, rows_by
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, sentence
 from eflops.analysis.paper import METHOD
 from eflops.analysis.source import Source
@@ -51,27 +52,33 @@ def frequency(source: Source, splits: str, seeds: str = "") -> Table:
         shares = shares.merge(beside[["method", "probe", "one_split"]], on=["method", "probe"], how="left")
         shares = shares.fillna({"one_split": 0.0})
         note += f"; behind the stroke the share over {seeds_and_draws(one_split, 'split')}"
-    by_method = {method: shares[shares["method"] == method] for method in source.order(selected["method"])}
-    columns = {source.labels[method]: _places(own) for method, own in by_method.items()}
+    methods = source.order(selected["method"])
+    data = pd.concat([shares[shares["method"] == method] for method in methods], ignore_index=True)
+    columns = {source.labels[method]: _ranked(data[data["method"] == method]) for method in methods}
     return Table(
-        pd.concat(by_method.values(), ignore_index=True),
-        pd.DataFrame({"place": range(1, PROBES + 1), **columns}),
+        data,
+        [{"place": str(rank + 1)} | {label: cells[rank] for label, cells in columns.items()} for rank in range(PROBES)],
         f"{note}. Where runs select several probes of one gene, `any` is the share with at least one of them.",
         picked.merge(names.rename(columns={"label": "gene"})[["probe", "gene"]]),
         "value",
     )
 
 
-def _places(shares: pd.DataFrame) -> list[str]:
+def _ranked(shares: pd.DataFrame) -> list[Cell]:
+    """The most frequent probes of a method, one cell each; empty cells where it selects fewer."""
     cells = []
     for _, row in shares.head(PROBES).iterrows():
         name = shortened(row["gene"], LONGEST)
-        probe = "" if name == row["probe"] else f" {row['probe']}"
-        together = f", any {row['together']:.2f}" if row["together"] > row["frequency"] else ""
-        spread_over = "" if pd.isna(row["sd_splits"]) else f" ± {row['sd_splits']:.2f}"
-        beside = f" / {row['one_split']:.2f}" if "one_split" in row else ""
-        cells.append(f"{name}{probe} ({row['frequency']:.2f}{spread_over}{together}{beside})")
-    return cells + [""] * (PROBES - len(cells))
+        cell = f"{name} (" if name == row["probe"] else f"{name} {row['probe']} ("
+        cells.append(cell + number(row, "frequency", share))
+        if pd.notna(row["sd_splits"]):
+            cells[-1] += " ± " + number(row, "sd_splits", share)
+        if row["together"] > row["frequency"]:
+            cells[-1] += ", any " + number(row, "together", share)
+        if "one_split" in row:
+            cells[-1] += " / " + number(row, "one_split", share)
+        cells[-1] += ")"
+    return cells + [Cell()] * (PROBES - len(cells))
 
 
 def golub_stability(source: Source, over: Mapping[str, str], referenced: str) -> Table:
@@ -81,30 +88,31 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
     """
     features = len(golub_genes())
     sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
-    rows: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     for experiment in over:
         here = sets[sets["experiment"] == experiment]
         for method in source.order(here["method"]):
             own = here[here["method"] == method]
             finished = own[own["status"] == "finished"]
             place = {"experiment": experiment, "method": method, "diverged": len(own) - len(finished)}
-            rows.append({**place, **_measured(finished, features)})
+            found.append({**place, **_measured(finished, features)})
     references = source.references(referenced)
     for name, fits in references.groupby("reference", sort=False):
         place = {"experiment": referenced, "method": name, "diverged": 0}
-        rows.append({**place, **measures(fitted_features(fits), features)})
-    labels, shown = source.labels_with(references), []
-    for row in rows:
-        index = share(row["nogueira"])
-        interval = f" [{share(row['low'])}, {share(row['high'])}]" if pd.notna(row["nogueira"]) else ""
+        found.append({**place, **measures(fitted_features(fits), features)})
+    labels, data = source.labels_with(references), pd.DataFrame(found)
+    rows: list[Row] = []
+    for _, row in data.iterrows():
+        index, jaccard, low, high = (number(row, name, share) for name in ("nogueira", "jaccard", "low", "high"))
+        index += " [" + low + ", " + high + "]" if pd.notna(row["nogueira"]) else ""
         names = {"Method": labels[row["method"]], "over": over[row["experiment"]]}
-        shown.append({**names, **_sizes(row), "Jaccard": share(row["jaccard"]), "Nogueira's index": index + interval})
+        rows.append({**names, **_sizes(row), "Jaccard": jaccard, "Nogueira's index": index})
     note = (
         "Of the sets of genes that a method's runs select: their mean size, the mean Jaccard index of all pairs, and "
         "Nogueira's index with its 95 % interval (1: always the same genes; 0: as by chance). Over splits these are "
         "taken across the splits of each run seed, and averaged over seeds. Runs that diverged are left out."
     )
-    return Table(pd.DataFrame(rows), pd.DataFrame(shown), note, _numbers(sets), "genes")
+    return Table(data, rows, note, _numbers(sets), "genes")
 
 
 def measures(sets: Iterable[list[int]], features: int) -> dict[str, float]:
@@ -132,11 +140,12 @@ def _measured(runs: pd.DataFrame, features: int) -> dict[str, float]:
     return {str(name): float(value) for name, value in by_seed.mean().items()} | whole
 
 
-def _sizes(row: Mapping[str, Any]) -> dict[str, str]:
+def _sizes(row: pd.Series) -> dict[str, Cell]:
+    lost = " (" + number(row, "diverged", "{:.0f}") + " diverged)" if row["diverged"] else ""
     return {
-        "n": f"{row['n']}" + (f" ({row['diverged']} diverged)" if row["diverged"] else ""),
-        "genes per run": share(row["genes"], "{:.1f}"),
-        "different genes": f"{row['different_genes']}",
+        "n": number(row, "n", "{:.0f}") + lost,
+        "genes per run": number(row, "genes", "{:.1f}"),
+        "different genes": number(row, "different_genes", "{:.0f}"),
     }
 
 
@@ -149,21 +158,21 @@ def _numbers(sets: pd.DataFrame) -> pd.DataFrame:
 def stability(source: Source) -> Table:
     """The same of any expression data: one row per method, the references last."""
     cells, labels = stabilities(source, source.experiment)
-    shown = [
+    rows: list[Row] = [
         {
             "Method": labels[row["method"]],
             **_sizes(row),
-            "over splits": share(row["over_splits"]),
-            "over seeds": share(row["over_seeds"]),
+            "over splits": number(row, "over_splits", share),
+            "over seeds": number(row, "over_seeds", share),
         }
-        for row in cells.to_dict("records")
+        for _, row in cells.iterrows()
     ]
     note = (
         "Nogueira's index of the sets of genes that runs select (1: always the same genes; 0: as by chance), across "
         "splits with the run seed held, and across run seeds with the split held. Runs that diverged are left out."
     )
     sets = selected_features(source, source.experiment, len(source.genes(source.experiment)))
-    return Table(cells, pd.DataFrame(shown), note, _numbers(sets), "genes")
+    return Table(cells, rows, note, _numbers(sets), "genes")
 
 
 def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -199,14 +208,18 @@ def selected(source: Source) -> Table:
         f"{seeds_and_draws(source.runs(experiment))}; of best subset and L1, fitted to the pooled samples, share of "
         f"splits. The direction is that of most runs of {labels[first]}."
     )
-    by_method = shares.pivot(index="gene", columns="method", values="frequency").fillna(0.0)
-    rows = []
-    for row in shares[shares["method"] == first].head(GENES).itertuples():
-        name = row.gene if row.label == row.gene else f"{shortened(row.label, LONGEST)} ({row.gene})"
-        agreed = "" if row.agreement == 1 else f" ({row.agreement:.0%} of runs)"
-        texts = {label: f"{by_method.loc[row.gene, method]:.2f}" for method, label in labels.items()}
-        rows.append({"Gene": name, "a higher value speaks for": f"{row.direction}{agreed}", **texts})
-    return Table(shares, pd.DataFrame(rows), note, selections(chosen, genes["gene"]), "value")
+    of, rows = rows_by(shares, "method", "gene"), []
+    for _, row in shares[shares["method"] == first].head(GENES).iterrows():
+        gene, label = row["gene"], row["label"]
+        agreed = "" if row["agreement"] == 1 else " (" + number(row, "agreement", "{:.0%}") + " of runs)"
+        cells: Row = {
+            "Gene": gene if label == gene else f"{shortened(label, LONGEST)} ({gene})",
+            "a higher value speaks for": as_cell(row["direction"]) + agreed,
+        }
+        for method, name in labels.items():
+            cells[name] = number(of[method, gene], "frequency", share) if (method, gene) in of else share(0.0)
+        rows.append(cells)
+    return Table(shares, rows, note, selections(chosen, genes["gene"]), "value")
 
 
 def _shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from eflops.analysis.cells import Row, bold, number, rows_by, spread
 from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, letter, method_legend, style
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.products.general import compared, comparison_table
 from eflops.analysis.source import Source
-from eflops.analysis.stats.summary import CELL, best, summarise_all, with_metric
+from eflops.analysis.stats.summary import best, summarise_all, with_metric
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, spread
 
 METRICS = {"accuracy": "accuracy", "cross_entropy": "cross-entropy", "auc": "AUC"}
 TESTED = ("accuracy", "auc", "cross_entropy")
@@ -40,21 +40,23 @@ def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str])
     fits = references.rename(columns={"reference": "method"}).assign(status="finished")
     both = [summarise_all(frame, list(METRICS), ["experiment", "method"]) for frame in (runs, fits)]
     cells = pd.concat(both, ignore_index=True)
-    labels, rows = source.labels_with(references), []
+    labels = source.labels_with(references)
+    rows: list[Row] = []
     for experiment, words in over.items():
-        own = cells[cells["experiment"] == experiment].set_index(["metric", "method"])
-        accuracies = own.loc["accuracy"]
+        of = rows_by(cells[cells["experiment"] == experiment], "metric", "method")
+        accuracies = cells[(cells["experiment"] == experiment) & (cells["metric"] == "accuracy")].set_index("method")
         first = best(accuracies.loc[source.federated(accuracies.index)])
         for name in [name for name in labels if name in accuracies.index]:
-            texts = {label: spread(*own.loc[(metric, name), CELL]) for metric, label in METRICS.items()}
+            texts = {label: spread(of[metric, name]) for metric, label in METRICS.items()}
             texts["accuracy"] = bold(texts["accuracy"], name in first)
-            rows.append({"Method": labels[name], "over": words, "n": f"{accuracies.loc[name, 'n']:.0f}", **texts})
+            n = number(of["accuracy", name], "n", "{:.0f}")
+            rows.append({"Method": labels[name], "over": words, "n": n, **texts})
     note = (
         "Mean ± standard deviation: over run seeds of one split, or over splits, each the mean of its seeds; n runs in "
         "all. With 15 test samples in a split, one sample is 0.067. The best federated accuracy is bold. Best subset "
         "and L1 logistic regression are fitted to the pooled training samples, once per split."
     )
-    return Table(cells, pd.DataFrame(rows), note, runs)
+    return Table(cells, rows, note, runs)
 
 
 def tests(source: Source, over: Mapping[str, str]) -> Table:

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.cells import Row, bold, interval, number, rows_by
 from eflops.analysis.products.general import compared, comparison_table
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.summary import best, summarise_units, too_few, units_in_words
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, interval, share
+from eflops.analysis.text import MISSING
 from eflops.training.models.network import cnn_stages, count_operations
 
 METRICS = [
@@ -20,7 +21,6 @@ METRICS = [
 BYTES = {"share_round": "a round after the cut", "share_training": "all of training", "share_formula": "by the formula"}
 TESTED = {"accuracy": "accuracy", "macs_removed": "share of operations removed"}
 CUT_METRICS = ["accuracy", "share_training", "bytes_total", "macs_removed"]
-PRINTED = ["mean", "lower", "upper", "n", "diverged"]
 STAGES = cnn_stages((1, 28, 28), 10)
 LAYER_METRICS = ["kept", "operations", "dead_units"]
 
@@ -29,22 +29,28 @@ def costs(source: Source) -> Table:
     """One row per method; the best accuracy and the most operations removed by a federated method are bold."""
     runs = with_costs(source.runs(source.experiment))
     cells = summarise_units(runs, METRICS, ["method"])
-    cells = cells[(cells["metric"] != "open_gates") | cells["mean"].notna()]
+    cells = cells[(cells["metric"] != "open_gates") | cells["mean"].notna()].reset_index(drop=True)
     methods = source.order(runs["method"])
     federated = source.federated(methods)
-    table = {metric: cells[cells["metric"] == metric].set_index("method").reindex(methods) for metric in METRICS}
-    first = {metric: best(table[metric].loc[federated]) for metric in ("accuracy", "macs_removed")}
-    shown = pd.DataFrame({"Method": [source.labels[method] for method in methods]})
-    shown["accuracy"] = _column(table["accuracy"], first["accuracy"])
-    shown["cross-entropy"] = _column(table["cross_entropy"], [])
-    shown["weights kept"] = [f"{mean:.0f}" for mean in table["kept"]["mean"]]
-    shown["open gates"] = [share(mean, "{:.0f}") for mean in table["open_gates"]["mean"]]
-    for metric, words in BYTES.items():
-        shown[f"bytes, {words}"] = _sent(table[metric]["mean"], federated, "{:.1%}")
-    megabytes = (table["bytes_training"] + table["bytes_finetuning"])["mean"] / 1e6
-    shown["megabytes sent"] = _sent(megabytes, federated, "{:.1f}")
-    shown["operations"] = [f"{mean:.0f}" for mean in table["macs"]["mean"]]
-    shown["removed"] = _column(table["macs_removed"], first["macs_removed"])
+    by_metric = {
+        metric: cells[cells["metric"] == metric].set_index("method") for metric in ("accuracy", "macs_removed")
+    }
+    first = {metric: best(part.loc[federated]) for metric, part in by_metric.items()}
+    of, rows = rows_by(cells, "metric", "method"), []
+    for method in methods:
+        row: Row = {"Method": source.labels[method]}
+        row["accuracy"] = bold(interval(of["accuracy", method]), method in first["accuracy"])
+        row["cross-entropy"] = interval(of["cross_entropy", method])
+        row["weights kept"] = number(of["kept", method], "mean", "{:.0f}")
+        gates = of.get(("open_gates", method))
+        row["open gates"] = MISSING if gates is None else number(gates, "mean", "{:.0f}")
+        for metric, words in BYTES.items():
+            row[f"bytes, {words}"] = number(of[metric, method], "mean", "{:.1%}") if method in federated else MISSING
+        sent = sum(of[metric, method]["mean"] for metric in ("bytes_training", "bytes_finetuning")) / 1e6
+        row["megabytes sent"] = f"{sent:.1f}" if method in federated else MISSING
+        row["operations"] = number(of["macs", method], "mean", "{:.0f}")
+        row["removed"] = bold(interval(of["macs_removed", method]), method in first["macs_removed"])
+        rows.append(row)
     note = (
         f"Mean and 95 % interval over {units_in_words(runs)}. Open gates are those expected to be open after training. "
         "Bytes are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
@@ -53,16 +59,7 @@ def costs(source: Source) -> Table:
         "units, and the share of the dense network's that is removed. The best federated method is bold."
         f"{too_few(cells['units'])}"
     )
-    return Table(cells, shown, note, runs)
-
-
-def _column(cells: pd.DataFrame, first: list[object]) -> list[str]:
-    return [bold(interval(*cells.loc[name, PRINTED]), name in first) for name in cells.index]
-
-
-def _sent(means: pd.Series, federated: list[str], form: str) -> list[str]:
-    """What methods send; a dash for those that send nothing."""
-    return [form.format(mean) if method in federated else "-" for method, mean in means.items()]
+    return Table(cells, rows, note, runs)
 
 
 def tests(source: Source) -> Table:
@@ -78,23 +75,21 @@ def cut(source: Source, cases: Mapping[str, str]) -> Table:
     """One row per way to cut (`cases`: variant to its words); per method its accuracy and its share of dense bytes."""
     runs = with_costs(source.runs(source.experiment))
     cells = summarise_units(runs, CUT_METRICS, ["variant", "method"])
-    by_metric = {metric: part.set_index(["variant", "method"]) for metric, part in cells.groupby("metric")}
+    of = rows_by(cells, "metric", "variant", "method")
     variants = list(runs["variant"].unique())
-    shown = [*(name for name in cases if name in variants), *(name for name in variants if name not in cases)]
     rows = []
-    for variant in shown:
-        row = {"Cut": cases.get(variant, variant)}
+    for variant in [*(name for name in cases if name in variants), *(name for name in variants if name not in cases)]:
+        row: Row = {"Cut": cases.get(variant, variant)}
         for method in source.order(runs["method"]):
-            accuracy = by_metric["accuracy"].loc[(variant, method), PRINTED]
-            sent = by_metric["share_training"].loc[(variant, method), "mean"]
-            row[source.labels[method]] = f"{interval(*accuracy)}, {sent:.1%}"
+            sent = number(of["share_training", variant, method], "mean", "{:.1%}")
+            row[source.labels[method]] = interval(of["accuracy", variant, method]) + ", " + sent
         rows.append(row)
     mean = "mean and 95 % interval" if cells["lower"].notna().any() else "mean"
     note = (
         f"Test accuracy, {mean} over {units_in_words(runs)}, and the bytes of training as a share of "
         f"dense messages.{too_few(cells['units'])}"
     )
-    return Table(cells, pd.DataFrame(rows), note, runs)
+    return Table(cells, rows, note, runs)
 
 
 def layers(source: Source) -> Table:
@@ -104,24 +99,25 @@ def layers(source: Source) -> Table:
     """
     runs = by_layer(source.supports(source.experiment))
     cells = summarise_units(runs, LAYER_METRICS, ["method", "layer"])
-    means = cells.set_index(["metric", "method", "layer"])["mean"]
+    of = rows_by(cells, "metric", "method", "layer")
     totals = cells.groupby(["metric", "method"])["mean"].sum()
     full, _ = count_operations(STAGES, np.ones(STAGES[-1].stop, bool))
     units = sum(stage.units for stage in STAGES)
-    rows = [
+    rows: list[Row] = [
         {"layer": stage.name, "dense": f"{stage.stop - stage.start} / {full[stage.name]} / {stage.units} units"}
         for stage in STAGES
     ]
     rows.append({"layer": "all", "dense": f"{STAGES[-1].stop} / {sum(full.values())} / {units} units"})
     for method in source.order(runs["method"]):
         for row, stage in zip(rows, STAGES, strict=False):
-            row[source.labels[method]] = " / ".join(f"{means[name, method, stage.name]:.0f}" for name in LAYER_METRICS)
+            kept, *others = (number(of[name, method, stage.name], "mean", "{:.0f}") for name in LAYER_METRICS)
+            row[source.labels[method]] = sum((" / " + other for other in others), kept)
         rows[-1][source.labels[method]] = " / ".join(f"{totals[name, method]:.0f}" for name in LAYER_METRICS)
     note = (
         f"Means over {units_in_words(runs)}: kept parameters (biases among them) / operations of one prediction / dead "
         "units. A dead unit has no kept weight in or out; it is removed with all it feeds."
     )
-    return Table(cells, pd.DataFrame(rows), note, runs)
+    return Table(cells, rows, note, runs)
 
 
 def by_layer(runs: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ LOOKS = {
     Verdict.AGREES: ("#004488", "w", "+"),
     Verdict.NEAREST: ("#6699CC", "k", "\N{ALMOST EQUAL TO}"),
     Verdict.DIFFERS: ("#BB5566", "w", "\N{MINUS SIGN}"),
-    Verdict.CANNOT: ("#EECC66", "k", "?"),
+    Verdict.INCONCLUSIVE: ("#EECC66", "k", "?"),
     Verdict.UNJUDGED: ("#D8DEE4", "k", "\N{MIDDLE DOT}"),
 }
 COLUMNS = ["id", "section", "row", "column", "verdict"]

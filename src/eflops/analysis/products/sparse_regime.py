@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.cells import Row, difference, number, rows_by, spread
 from eflops.analysis.figure import (
     METRIC_AXES,
     Axes,
@@ -23,7 +24,6 @@ from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.paired import differences_from
 from eflops.analysis.stats.summary import (
-    CELL,
     INTERVAL,
     METRIC_LABELS,
     seeds_and_draws,
@@ -32,12 +32,11 @@ from eflops.analysis.stats.summary import (
     with_interval,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import difference, exact, spread
+from eflops.analysis.text import MISSING, exact
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
 BY = ["ratio", "experiment", "method"]
-COST = ["difference", "low", "high"]
 FILLS = ("full", "left", "none")
 
 
@@ -65,30 +64,34 @@ def table(source: Source, names: Mapping[str, str]) -> Table:
     runs = regimes(source, names)
     first = next(iter(names))
     cells = cells_of(runs, first)
-    rows = []
+    rows: list[Row] = []
     for ratio, at_ratio in cells.groupby("ratio"):
         for experiment, words in names.items():
-            own = at_ratio[at_ratio["experiment"] == experiment].set_index(["method", "metric"])
-            for method in source.order(own.index.get_level_values("method").unique()):
-                rows.append({"N/d": exact(ratio), "messages": words, "Method": source.labels[method]})
-                rows[-1] |= _texts(own.loc[method])
+            regime = at_ratio[at_ratio["experiment"] == experiment]
+            for method in source.order(regime["method"].unique()):
+                names_of = {"N/d": exact(ratio), "messages": words, "Method": source.labels[method]}
+                rows.append({**names_of, **_texts(rows_by(regime[regime["method"] == method], "metric"))})
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
         "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
         f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of what as many dense "
         f"messages hold.{too_few(cells['units'])}"
     )
-    return Table(cells, pd.DataFrame(rows), note, runs)
+    return Table(cells, rows, note, runs)
 
 
-def _texts(cells: pd.DataFrame) -> dict[str, str]:
-    sent = cells.loc[SENT]
-    texts = {"bytes": "-" if pd.isna(sent["mean"]) else f"{sent['mean']:.1%}".replace("%", " %")}
+def _texts(cells: Mapping[str, pd.Series]) -> Row:
+    sent = cells[SENT]
+    texts: Row = {"bytes": MISSING if pd.isna(sent["mean"]) else number(sent, "mean", _percent)}
     for metric in METRICS:
-        cell = cells.loc[metric]
-        cost = f" ({difference(*cell[COST])})"
-        texts[METRIC_LABELS[metric]] = spread(*cell[CELL]) + ("" if pd.isna(cell["difference"]) else cost)
+        cell = cells[metric]
+        cost = "" if pd.isna(cell["difference"]) else " (" + difference(cell) + ")"
+        texts[METRIC_LABELS[metric]] = spread(cell) + cost
     return texts
+
+
+def _percent(share: float) -> str:
+    return f"{share:.1%}".replace("%", " %")
 
 
 def figure(source: Source, names: Mapping[str, str]) -> Figure:

@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from eflops.analysis.cells import Row, bold, number, rows_by, spread
 from eflops.analysis.figure import Axes, Figure, Panel, four_panels
 from eflops.analysis.lines import band, draw_bands, draw_points, limits
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_paper
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import (
-    CELL,
     INTERVAL,
     SUMMARY,
     best,
@@ -21,11 +21,10 @@ from eflops.analysis.stats.summary import (
     with_interval,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import bold, exact, signed, spread
+from eflops.analysis.text import exact, signed
 from eflops.files import PROJECT
 
 RECOVERY, R2 = "support_recovery", "r2"
-CEILING = "best_subset"
 BY = ["ratio", "method"]
 # Where Figure 1a is drawn, or at the nearest N/d.
 RATIO = 0.64
@@ -44,21 +43,20 @@ def support_recovery(source: Source) -> Table:
     fits = references.rename(columns={"reference": "method"}).assign(status="finished")
     cells = pd.concat([own_cells, summarise(fits, RECOVERY, BY)], ignore_index=True)
     methods = source.order(runs["method"])
-    labels = source.labels_with(references)
-    labels |= {name: f"{label} (ceiling)" for name, label in labels.items() if name == CEILING}
-    rows = []
+    labels = source.labels_with(references.assign(label=references["label"] + " (reference)"))
+    rows: list[Row] = []
     for ratio, group in cells.groupby("ratio"):
-        own = group.set_index("method")
-        first = best(own.loc[source.federated(methods)])
-        shown = [*methods, *references["reference"].unique()]
-        texts = {labels[name]: bold(spread(*own.loc[name, CELL]), name in first) for name in shown}
-        rows.append({"N/d": exact(ratio)} | texts)
+        at_ratio = rows_by(group, "method")
+        first = best(group.set_index("method").loc[source.federated(methods)])
+        printed = [*methods, *references["reference"].unique()]
+        texts = {labels[name]: bold(spread(at_ratio[name]), name in first) for name in printed}
+        rows.append({"N/d": exact(ratio), **texts})
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
-        "finished is bold. The last columns are one fit each to the pooled, shifted training rows of the same draws: "
-        "best subset selection is the ceiling of what these rows allow."
+        "finished is bold. References are one fit each to the pooled, shifted training rows of the same draws. They "
+        "are no upper bounds: clients' shifts differ, and pooling mixes them."
     )
-    return Table(cells, pd.DataFrame(rows), note, runs, RECOVERY)
+    return Table(cells, rows, note, runs, RECOVERY)
 
 
 def beside_the_paper(source: Source) -> Table:
@@ -73,18 +71,20 @@ def beside_the_paper(source: Source) -> Table:
     cells["difference"] = cells["mean"] - cells["paper_mean"]
     rows = []
     for ratio, group in cells.groupby("ratio"):
-        row = {"N/d": exact(ratio)}
-        for method, cell in group.set_index("method").loc[source.order(cells["method"])].iterrows():
-            told = "" if pd.isna(cell["difference"]) else f" ({signed(cell['difference'])})"
-            row[f"{source.labels[method]}, paper"] = spread(cell["paper_mean"], cell["paper_sd"])
-            row[f"{source.labels[method]}, ours"] = spread(*cell[CELL]) + told
+        row: Row = {"N/d": exact(ratio)}
+        at_ratio = rows_by(group, "method")
+        for method in source.order(cells["method"]):
+            cell = at_ratio[method]
+            change = "" if pd.isna(cell["difference"]) else " (" + number(cell, "difference", signed) + ")"
+            row[f"{source.labels[method]}, paper"] = spread(cell, "paper_mean", "paper_sd", counts=False)
+            row[f"{source.labels[method]}, ours"] = spread(cell) + change
         rows.append(row)
     note = (
         "Mean ± standard deviation: the paper's over 30 run seeds of its own data draw, ours over "
         f"{seeds_and_draws(runs)}, with the difference from the paper in brackets. So the two deviations are not of "
         "one kind: one draw differs from the next by more than run seeds of one draw do."
     )
-    return Table(cells, pd.DataFrame(rows, columns=None if rows else ["N/d"]), note, runs, RECOVERY)
+    return Table(cells, rows, note, runs, RECOVERY, columns=() if rows else ["N/d"])
 
 
 def over_rounds(source: Source) -> Panel:

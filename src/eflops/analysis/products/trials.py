@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.cells import Row, difference, number
 from eflops.analysis.figure import METRIC_STYLES, Axes, Drawing, Figure, canvas, patch_key, sentence, style
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import (
@@ -20,7 +21,7 @@ from eflops.analysis.stats.trials import (
     settings_of,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import decimals, difference, share, short, with_minus
+from eflops.analysis.text import MISSING, decimals, share, short
 
 NAMES = {"r2": "R²", "support_recovery": "recovery"}
 NOTHING = "No trial of E-FLoPS has a twin at T = 0."
@@ -34,20 +35,23 @@ BINS = ["method", "setting", "place", "value", "prior", "posterior", "trials", "
 
 def searches(source: Source, names: Mapping[str, str]) -> Table:
     """One row per search and method; names: what each search is called, of which those that were made are shown."""
-    rows, shown = [], []
+    found = []
     for search in filter(source.was_searched, names):
         trials = source.trials(search)
         for method in source.named(trials["method"]):
-            row = {"search": search, "method": method, **outcome(trials[trials["method"] == method])}
-            rows.append(row)
-            shown.append({"Search": names[search], "Method": source.called(method), **_outcome(row)})
+            found.append({"search": search, "method": method, **outcome(trials[trials["method"] == method])})
+    data = pd.DataFrame(found)
+    rows = [
+        {"Search": names[row["search"]], "Method": source.called(row["method"]), **_outcome(row)}
+        for _, row in data.iterrows()
+    ]
     note = (
         "Every method of a search has the same number of trials, drawn at random. Diverged: trials with a run that "
         "diverged. A trial is excluded for its open gates, or for its bytes; one may be both. Best score: of the "
         "admitted trials, by the search's metric. Nearest: root mean square distance from the paper's column, admitted "
         "or not. Settings that all trials share are left out."
     )
-    return Table(pd.DataFrame(rows), pd.DataFrame(shown), note)
+    return Table(data, rows, note)
 
 
 def outcome(trials: pd.DataFrame) -> dict[str, Any]:
@@ -69,15 +73,18 @@ def outcome(trials: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _outcome(row: Mapping[str, Any]) -> dict[str, str]:
+def _outcome(row: pd.Series) -> Row:
+    counts = {
+        "trials": "trials",
+        "diverged": "diverged",
+        "too many open gates": "excluded_gates",
+        "too many bytes": "excluded_bytes",
+        "admitted": "admitted",
+    }
+    scores = {"best score": "best_score", "nearest": "nearest_distance"}
     return {
-        "trials": f"{row['trials']}",
-        "diverged": f"{row['diverged']}",
-        "too many open gates": f"{row['excluded_gates']}",
-        "too many bytes": f"{row['excluded_bytes']}",
-        "admitted": f"{row['admitted']}",
-        "best score": "-" if pd.isna(row["best_score"]) else decimals(row["best_score"]),
-        "nearest": "-" if pd.isna(row["nearest_distance"]) else decimals(row["nearest_distance"]),
+        **{words: number(row, column, "{:.0f}") for words, column in counts.items()},
+        **{words: MISSING if pd.isna(row[name]) else number(row, name, decimals) for words, name in scores.items()},
         "chosen settings": row["settings"] or "none admitted",
     }
 
@@ -87,23 +94,25 @@ def entropy_table(source: Source, search: str) -> Table:
     data = entropy_groups(entropy_pairs(source.trials(search)))
     rows = []
     for group, found in data.groupby("group", sort=False):
-        row = {"settings": group, "n": f"{found['settings'].max():.0f}"}
+        largest = found.loc[found["settings"].idxmax()]
+        row: Row = {"settings": str(group), "n": number(largest, "settings", "{:.0f}")}
         for _, cell in found.iterrows():
             name = NAMES[cell["metric"]]
-            helped = f"{share(cell['share'])} [{share(cell['share_low'])}, {share(cell['share_high'])}]"
-            row[f"{name}: mean [95 % interval]"] = difference(cell["mean"], cell["mean_low"], cell["mean_high"])
-            row[f"{name}: median"] = with_minus("{:+.3f}", cell["median"])
-            row[f"{name}: helps / hurts"] = f"{cell['helps']:.0f} / {cell['hurts']:.0f}"
-            row[f"{name}: share helped"] = "-" if pd.isna(cell["share"]) else helped
+            helped, low, high = (number(cell, column, share) for column in ("share", "share_low", "share_high"))
+            row[f"{name}: mean [95 % interval]"] = difference(cell, "mean", "mean_low", "mean_high")
+            row[f"{name}: median"] = number(cell, "median", "{:+.3f}")
+            row[f"{name}: helps / hurts"] = number(cell, "helps", "{:.0f}") + " / " + number(cell, "hurts", "{:.0f}")
+            row[f"{name}: share helped"] = (
+                MISSING if pd.isna(cell["share"]) else helped + " [" + low + ", " + high + "]"
+            )
         rows.append(row)
-    shown = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["settings", "n"])
     note = (
         "Differences of twins: a trial of E-FLoPS less the trial of T = 0 with the same settings but for T, each the "
         "mean over the search's draws and N/d. Nobody tuned any of them. n settings; share helped: of the settings in "
         "which entropy changes anything, with Wilson's 95 % interval. Admitted: with few enough open gates for the "
         "search, with and without entropy."
     )
-    return Table(data, shown.fillna("-"), note if rows else NOTHING)
+    return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings", "n"])
 
 
 def entropy_figure(source: Source, search: str) -> Figure:

@@ -1,31 +1,16 @@
-"""What claims are made of: comparisons over draws or splits, and how their verdict is told."""
+"""What claims are made of: comparisons over draws or splits, and how their verdict is worded."""
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.verdict import Comparison, Ground, Judgement, Verdict, judge_comparisons
+from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
 from eflops.analysis.text import counted, judged, signed
 from eflops.errors import UserError
-
-Judge = Callable[[Evidence], Judgement]
-
-
-@dataclass(frozen=True)
-class Claim:
-    """A claim: its check, and the claim in our own few words, for the summary."""
-
-    judge: Judge
-    short: str
-
-
-def claim(*experiments: str, short: str) -> Callable[[Judge], Claim]:
-    """Mark a function as a claim's check; `needs` reads the experiments from the source."""
-    return lambda judge: Claim(judge, short)
 
 
 def per_unit(runs: pd.DataFrame, metric: str, unit: str = "draw", of: str = "draw") -> pd.Series:
@@ -44,12 +29,14 @@ def better(
     unit: str = "draw",
     of: str = "draw",
     overlap: float = 0.0,
-    told: str = "",
+    statement: str = "",
     because: str = "",
 ) -> Comparison:
     """E-FLoPS minus another method, claimed to be above 0."""
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
-    return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, told=told, because=because)
+    return Comparison(
+        name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement, because=because
+    )
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
@@ -59,26 +46,26 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     failing = [each for each in comparisons if not each.holds]
     decides = min(failing or comparisons, key=_clearness)
     if verdict == Verdict.AGREES or not failing:
-        told = f"It holds; the least clear is {numbers(min(comparisons, key=_clearness))}."
+        reason = f"It holds; the least clear is {numbers(min(comparisons, key=_clearness))}."
     else:
-        told = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
+        reason = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
     if turning:
-        told += f" Without {turning} the verdict would be another."
+        reason += f" Without {turning} the verdict would be another."
     if lost:
-        told += f" {lost} runs of E-FLoPS diverged."
-        verdict = Verdict.CANNOT if verdict == Verdict.AGREES else verdict
+        reason += f" {lost} runs of E-FLoPS diverged."
+        verdict = Verdict.INCONCLUSIVE if verdict == Verdict.AGREES else verdict
     margins = sorted({each.margin for each in comparisons if each.margin})
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
-    told += f" ({counted(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
+    reason += f" ({counted(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
     size = _size(decides)
-    figure = (decides.told or f"{decides.name}: {{}}").format(size)
+    figure = (decides.statement or f"{decides.name}: {{}}").format(size)
     figure += f", over {len(decides.values)} {units}{_limit(decides)}"
     figure += f"; without {turning} the verdict would be another" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
-    ground = Ground(verdict, figure, size, len(failing), len(comparisons), because)
-    return Judgement(verdict, tuple(each.value(units) for each in comparisons), told, (ground,))
+    ground = Rationale(verdict, figure, size, len(failing), len(comparisons), because)
+    return Judgement(verdict, tuple(each.value(units) for each in comparisons), reason, (ground,))
 
 
 def with_words(judgement: Judgement, after: str = "", before: str = "") -> Judgement:
@@ -96,10 +83,10 @@ def under_both_names(evidence: Evidence, judged_against: Callable[[str], Judgeme
         return one
     named = dict(zip(map(evidence.label, HARD_THRESHOLDING), (one, other), strict=True))
     same = one.verdict == other.verdict
-    told = [f"Against {name}{'' if same else f' {each.verdict}'}: {each.reason}" for name, each in named.items()]
+    reason = [f"Against {name}{'' if same else f' {each.verdict}'}: {each.reason}" for name, each in named.items()]
     values = tuple(dict.fromkeys((*one.values, *other.values)))
     grounds = [replace(ground, against=name) for name, each in named.items() for ground in each.grounds]
-    return Judgement(one.verdict if same else Verdict.CANNOT, values, " ".join(told), tuple(grounds))
+    return Judgement(one.verdict if same else Verdict.INCONCLUSIVE, values, " ".join(reason), tuple(grounds))
 
 
 def numbers(comparison: Comparison) -> str:

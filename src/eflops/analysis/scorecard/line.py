@@ -13,7 +13,7 @@ MARKS = {
     Verdict.AGREES: "✓",
     Verdict.NEAREST: "≈",
     Verdict.DIFFERS: "✗",
-    Verdict.CANNOT: "?",
+    Verdict.INCONCLUSIVE: "?",
     Verdict.UNJUDGED: "·",
 }
 
@@ -22,7 +22,7 @@ SAID = {
     Verdict.AGREES: ("agrees", "agree"),
     Verdict.NEAREST: ("agrees at nearest settings", "agree at nearest settings"),
     Verdict.DIFFERS: ("differs", "differ"),
-    Verdict.CANNOT: ("cannot be told", "cannot be told"),
+    Verdict.INCONCLUSIVE: ("is inconclusive", "are inconclusive"),
     Verdict.UNJUDGED: ("is not judged", "are not judged"),
 }
 
@@ -46,7 +46,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Ours:
+class Estimate:
     """What we have for a number: its value, the verdict, and what stands behind it in words."""
 
     value: Value
@@ -54,14 +54,14 @@ class Ours:
     words: str
 
 
-def ours(
+def estimate(
     paper: float,
     value: Value,
     longest: float,
     words: str,
     with_nothing: Value | None = None,
     most: float = math.inf,
-) -> Ours:
+) -> Estimate:
     """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
 
     with_nothing: the same where a diverged run has found nothing; where the two give other verdicts, none can be told.
@@ -74,26 +74,26 @@ def ours(
         if most < math.inf:
             value = replace(value, low=max(value.low, 0.0), high=min(value.high, most))
         where = f"{side} {judged(value.low)} to {judged(value.high)}"
-    told = f"The paper's lies {where}{words}"
+    reason = f"The paper's lies {where}{words}"
     if value.diverged:
-        told += f"; {value.diverged} runs diverged"
+        reason += f"; {value.diverged} runs diverged"
         if with_nothing is not None and judge_number(paper, with_nothing, longest) != verdict:
-            verdict, told = Verdict.CANNOT, f"{told}, and counted as 0 they turn the verdict"
-    return Ours(value, verdict, told)
+            verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, and counted as 0 they turn the verdict"
+    return Estimate(value, verdict, reason)
 
 
-def settled(searched: Ours, nearest: Ours | None) -> Judgement:
+def combine_verdicts(searched: Estimate, nearest: Estimate | None) -> Judgement:
     """The judgement of a number: at the settings that the search chose, and else at those nearest the paper's."""
     if nearest is None:
         return Judgement(searched.verdict, (searched.value,), f"{searched.words}.")
     agreed = searched.verdict != Verdict.AGREES and nearest.verdict == Verdict.AGREES
     named = replace(nearest.value, name=f"{nearest.value.name}, nearest settings")
-    told = f"{searched.words}. At nearest settings: {nearest.words}."
-    return Judgement(Verdict.NEAREST if agreed else searched.verdict, (searched.value, named), told)
+    reason = f"{searched.words}. At nearest settings: {nearest.words}."
+    return Judgement(Verdict.NEAREST if agreed else searched.verdict, (searched.value, named), reason)
 
 
-def counted(counts: Mapping[str, int]) -> str:
-    """How many lines got each verdict: `25 agree, 2 differ, 1 cannot be told`."""
+def count_verdicts(counts: Mapping[str, int]) -> str:
+    """How many lines got each verdict: `25 agree, 2 differ, 1 is inconclusive`."""
     said = [f"{number} {SAID[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
     return ", ".join(said) or "none is judged"
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from eflops import trust
 from eflops.analysis.paper import METHOD, read_paper
-from eflops.analysis.products import load_object
 from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.line import MARKS, Line, both_written, counted, printed, written
+from eflops.analysis.scorecard.line import MARKS, Line, both_written, count_verdicts, printed, written
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, section_of
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
@@ -63,7 +63,7 @@ class Scorecard:
     def summary(self) -> str:
         """The scorecard in one sentence."""
         parts = [
-            f"of {section.what.format(sum(counts.values()))} {counted(counts)}"
+            f"of {section.what.format(sum(counts.values()))} {count_verdicts(counts)}"
             for section, counts in zip(SECTIONS, self.sections.values(), strict=True)
         ]
         return f"O{'; '.join(parts)[1:]}."
@@ -84,7 +84,7 @@ class Scorecard:
 
 def build(evidence: Evidence) -> Scorecard:
     """Judge every number and every claim of the paper."""
-    lines = tuple(line for section in SECTIONS for line in load_object(section.lines)(evidence))
+    lines = tuple(line for section in SECTIONS for line in trust.load("section", section.lines)(evidence))
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
     labels = {method: evidence.label(method) for method in methods}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
@@ -163,13 +163,13 @@ def _count(lines: Iterable[Line]) -> dict[str, int]:
 def _line_json(line: Line) -> dict[str, Any]:
     values = {"id": line.id, "section": section_of(line.id).name, **asdict(line)}
     judgement, short = values.pop("judgement"), values.pop("short")
-    told = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
-    return {**values, **told, **({"short": short, "grounds": judgement["grounds"]} if short else {})}
+    verdict = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
+    return {**values, **verdict, **({"short": short, "grounds": judgement["grounds"]} if short else {})}
 
 
 def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
     """E-FLoPS minus T = 0 by metric: the mean over N/d, paired over draws."""
-    told = []
+    rows = []
     for metric, name in METRICS.items():
         try:
             runs = evidence.runs("support_recovery", [METHOD, WITHOUT_ENTROPY], metric)
@@ -177,19 +177,19 @@ def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
         except UserError:
             continue
         low, high = found.interval
-        told.append({"metric": name, "mean": found.mean, "low": low, "high": high, "draws": len(found.values)})
-    return told
+        rows.append({"metric": name, "mean": found.mean, "low": low, "high": high, "draws": len(found.values)})
+    return rows
 
 
 def _nearest(evidence: Evidence) -> list[dict[str, Any]]:
     """The weights' rate of each column of the paper's two tables: searched, and nearest the paper's numbers."""
-    told = []
+    rows = []
     for section in (section_of("table1"), section_of("table2")):
         runs = [evidence.found(name) for name in section.experiments]
         if all(RATE in each for each in runs):
             searched, nearest = (each.groupby("method")[RATE].first().astype(float) for each in runs)
-            told += [
+            rows += [
                 {"table": section.name, "method": name, "searched": searched[name], "nearest": nearest[name]}
                 for name in nearest.index.intersection(searched.index)
             ]
-    return told
+    return rows

@@ -1,7 +1,7 @@
 """Table 1 of the paper, support recovery by N/d and method: its numbers, the differences between methods, its spreads.
 
-A number and a difference are held against the interval for one further draw (`stats.further`), whose variance between
-draws is pooled over the columns of a row.
+A number and a difference are held against the interval for one further draw (`stats.prediction`), whose variance
+between draws is pooled over the columns of a row.
 """
 
 import math
@@ -13,9 +13,9 @@ from scipy import stats
 
 from eflops.analysis.paper import METHOD, Printed
 from eflops.analysis.scorecard.evidence import Evidence, by_unit
-from eflops.analysis.scorecard.line import Line, Ours, ours, settled
+from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, RECOVERY_LONGEST, Judgement, Value, Verdict, unjudged
-from eflops.analysis.stats.further import Further, Noise, further, outside, within
+from eflops.analysis.stats.prediction import Noise, PredictionInterval, outside, prediction_intervals, within
 from eflops.analysis.stats.summary import LEVEL
 from eflops.errors import UserError
 
@@ -66,7 +66,7 @@ def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
             if isinstance(found, str):
                 yield Line(*place, unjudged(found), paper)
                 continue
-            judgement = settled(found, None if isinstance(at_nearest, str) else at_nearest)
+            judgement = combine_verdicts(found, None if isinstance(at_nearest, str) else at_nearest)
             mean = found.value.mean
             yield Line(*place, judgement, paper, None if mean is None else mean - paper.value)
 
@@ -92,13 +92,13 @@ def spreads(evidence: Evidence) -> Iterator[Line]:
 def by_chance(evidence: Evidence) -> str:
     """How many of the numbers would lie outside by chance: by the level, and by our own draws judged by each other."""
     numbers = sum(len(row) for row in evidence.paper.recovery.values())
-    told = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} would lie outside by chance"
+    reason = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} would lie outside by chance"
     searched = rows(evidence, SEARCHED).values()
     if any(row.lacking or len(row.values) < 3 or np.isnan(row.values).all(axis=1).any() for row in searched):
-        return f"{told}."
+        return f"{reason}."
     counts = np.sum([outside(row.values).sum(axis=1) for row in searched], axis=0)
     return (
-        f"{told}; each of our {len(counts)} draws, judged by the others as if it were the paper's, has "
+        f"{reason}; each of our {len(counts)} draws, judged by the others as if it were the paper's, has "
         f"{counts.mean():.1f} outside ({counts.min()} to {counts.max()})."
     )
 
@@ -125,33 +125,33 @@ def rows(evidence: Evidence, experiment: str) -> dict[float, Row]:
     return found
 
 
-def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Ours | str]:
+def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
     """Each method's number, or E-FLoPS minus it; a sentence where it cannot be judged."""
     if minus and METHOD in row.lacking:
         return dict.fromkeys(printed, row.lacking[METHOD])
     names = [name for name in printed if name in row.methods]
     noise = {name: Noise((printed[name].sd or 0.0) ** 2 / PAPER_SEEDS, PAPER_SEEDS - 1) for name in names}
     left_out, with_nothing = (_intervals(row.columns(names, minus, nothing), noise) for nothing in (np.nan, 0.0))
-    found: dict[str, Ours | str] = dict(row.lacking)
+    found: dict[str, Estimate | str] = dict(row.lacking)
     for name in names:
         own, paper, lost = left_out.get(name), printed[name].value, row.diverged(name, *[METHOD] * minus)
         if own is None:
             none = Value(name, None, None, None, with_nothing[name].units, "draws", lost)
-            found[name] = ours(paper, none, RECOVERY_LONGEST, "")
+            found[name] = estimate(paper, none, RECOVERY_LONGEST, "")
             continue
         words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom)"
         value, as_nothing = (Value.of(name, each, "draws", lost) for each in (own, with_nothing[name]))
-        found[name] = ours(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
+        found[name] = estimate(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
     return found
 
 
-def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Further]:
+def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, PredictionInterval]:
     """The intervals of the columns, by name, without those in which fewer than two draws have a run that finished."""
     finished = np.isfinite(values).any(axis=1).sum(axis=0) > 1
     kept = [name for name, there in zip(noise, finished, strict=True) if there]
     if not kept or np.isfinite(values[:, :, finished]).any(axis=1).all(axis=1).sum() < 2:
         return {}
-    return dict(zip(kept, further(values[:, :, finished], [noise[name] for name in kept]), strict=True))
+    return dict(zip(kept, prediction_intervals(values[:, :, finished], [noise[name] for name in kept]), strict=True))
 
 
 def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -> Judgement:
@@ -163,13 +163,15 @@ def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -
     theirs, paper_df = _pooled([(sd**2, PAPER_SEEDS - 1) for sd in printed])
     if not (mine and theirs):
         spread = Value(method, math.sqrt(mine), None, None, draws, "draws")
-        return Judgement(Verdict.CANNOT, (spread,), "A spread of 0, or one seed per draw: F has nothing to compare.")
+        return Judgement(
+            Verdict.INCONCLUSIVE, (spread,), "A spread of 0, or one seed per draw: F has nothing to compare."
+        )
     f = mine / theirs
     p = 2 * min(stats.f.sf(f, df, paper_df), stats.f.cdf(f, df, paper_df))
     low, high = (math.sqrt(mine * df / stats.chi2.ppf(tail, df)) for tail in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
-    told = f"F({df:.0f}, {paper_df:.0f}) is {f:.2f}, p {p:.2g}, pooled over {len(own)} N/d."
+    reason = f"F({df:.0f}, {paper_df:.0f}) is {f:.2f}, p {p:.2g}, pooled over {len(own)} N/d."
     value = Value(method, math.sqrt(mine), low, high, draws, "draws")
-    return Judgement(Verdict.DIFFERS if p < ALPHA else Verdict.AGREES, (value,), told)
+    return Judgement(Verdict.DIFFERS if p < ALPHA else Verdict.AGREES, (value,), reason)
 
 
 def _pooled(variances: Sequence[tuple[float, float]]) -> tuple[float, float]:

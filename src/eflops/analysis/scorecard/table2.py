@@ -1,7 +1,7 @@
 """Table 2 of the paper: the share of runs in which a method selects a gene, number by number and list by list.
 
-A share is held against the interval for as many runs as the paper's at one further split (`stats.further`). A list is
-asked one question: if it were one more of our splits, would it stand out? It does where its mean likeness (Jaccard's
+A share is held against the interval for as many runs as the paper's at one further split (`stats.prediction`). A list
+is asked one question: if it were one more of our splits, would it stand out? It does where its mean likeness (Jaccard's
 index) to our splits' lists is among the lowest twentieth of each list's likeness to the others; where there are fewer
 than 19 splits, where it is the lowest.
 """
@@ -15,10 +15,10 @@ import pandas as pd
 
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.line import Line, Ours, ours, settled
+from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
-from eflops.analysis.stats.further import further_share
 from eflops.analysis.stats.genes import selected_of
+from eflops.analysis.stats.prediction import beta_binomial_interval
 from eflops.data.golub import genes
 from eflops.errors import UserError
 
@@ -44,7 +44,7 @@ def lines(evidence: Evidence) -> Iterator[Line]:
                 continue
             first = _share(evidence, gene, printed, searched)
             second = None if isinstance(nearest, str) else _share(evidence, gene, printed, nearest)
-            yield Line(*where, settled(first, second), printed, (first.value.mean or 0.0) - printed.value)
+            yield Line(*where, combine_verdicts(first, second), printed, (first.value.mean or 0.0) - printed.value)
 
 
 def lists(evidence: Evidence) -> Iterator[Line]:
@@ -57,7 +57,7 @@ def lists(evidence: Evidence) -> Iterator[Line]:
             continue
         first, alike = _listed(evidence, method, searched)
         second = None if isinstance(nearest, str) else _listed(evidence, method, nearest)[0]
-        yield Line(*where, settled(first, second), Printed(alike), (first.value.mean or 0.0) - alike)
+        yield Line(*where, combine_verdicts(first, second), Printed(alike), (first.value.mean or 0.0) - alike)
 
 
 def facts(evidence: Evidence) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
 
     shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
     """
-    told = []
+    rows = []
     for method in evidence.paper.genes:
         for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
             found = _selected(evidence, experiment, method)
@@ -73,7 +73,7 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
                 continue
             named, own = _names_of(evidence, method), split_lists(found)
             missing = _missing(evidence, method, found)
-            told.append(
+            rows.append(
                 {
                     "method": method,
                     "settings": settings,
@@ -84,7 +84,7 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
                     "missing": missing,
                 }
             )
-    return told
+    return rows
 
 
 def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
@@ -146,15 +146,15 @@ def _names_of(evidence: Evidence, method: str) -> dict[str, str]:
 
 
 def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
-    """A probe by its gene's name; a gene's second probe by its place among them."""
+    """A probe by its gene's name; a gene's second probe by its number among them."""
     seen: dict[str, int] = {}
-    told = []
+    labels = []
     for feature in ranked:
         gene = str(names["label"][feature])
-        place = seen.get(gene, 0)
-        seen[gene] = place + 1
-        told.append(gene + (PLACES[place] if place < len(PLACES) else f" (probe {place + 1})"))
-    return told
+        number = seen.get(gene, 0)
+        seen[gene] = number + 1
+        labels.append(gene + (PLACES[number] if number < len(PLACES) else f" (probe {number + 1})"))
+    return labels
 
 
 def _missing(evidence: Evidence, method: str, found: Selected) -> list[dict[str, Any]]:
@@ -171,18 +171,18 @@ def _mean(found: Selected, gene: str) -> float:
     return float(found[gene].mean()) if gene in found else 0.0
 
 
-def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> Ours:
+def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> Estimate:
     runs = evidence.paper.sizes["golub"].runs or 1
     like = next(iter(found.values()), np.zeros((2, 1)))
     chosen = found.get(printed_name(gene, evidence.paper.gene_aliases), np.zeros_like(like))
-    share = further_share(chosen, runs)
+    share = beta_binomial_interval(chosen, runs)
     value = Value(gene, share.mean, share.low, share.high, share.splits, "splits")
     # The paper prints two decimals of what is a whole number of its runs.
     whole = round(printed.value * runs) / runs
-    return ours(whole, value, SHARE_LONGEST, f" for {runs} runs at one further split")
+    return estimate(whole, value, SHARE_LONGEST, f" for {runs} runs at one further split")
 
 
-def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Ours, float]:
+def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Estimate, float]:
     """The judgement of a list, and its likeness to ours."""
     named, own = _names_of(evidence, method), split_lists(found)
     alike = likeness([list(named.values()), *own])
@@ -193,11 +193,11 @@ def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Ours, flo
     shares = "{gene} ({ours:.2f} of our runs, {paper:.2f} of the paper's)"
     missing = [shares.format(**each) for each in _missing(evidence, method, found)]
     ends = float(others.mean()), float(others.min()), float(others.max())
-    told = (
+    reason = (
         f"As one more of our {len(own)} splits the paper's list has place {place} of {len(alike)} from the least alike "
         f"(mean Jaccard index with the others {paper:.2f}): it {'stands' if stands_out else 'does not stand'} out. "
         f"Of its {len(named)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
         f"{'. Not among them: ' if missing else ''}{'; '.join(missing)}"
     )
     value = Value("likeness of a split's list", *ends, len(own), "splits")
-    return Ours(value, Verdict.DIFFERS if stands_out else Verdict.AGREES, told), paper
+    return Estimate(value, Verdict.DIFFERS if stands_out else Verdict.AGREES, reason), paper

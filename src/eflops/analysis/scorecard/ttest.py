@@ -13,10 +13,10 @@ import numpy as np
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD, PAIR, Printed, t_sd
 from eflops.analysis.scorecard.evidence import Evidence, Missing, by_unit
-from eflops.analysis.scorecard.line import Line, Ours, settled
+from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts
 from eflops.analysis.scorecard.verdict import Value, Verdict, judge_number, unjudged
-from eflops.analysis.stats.further import Noise, further, within
 from eflops.analysis.stats.paired import paired_tests
+from eflops.analysis.stats.prediction import Noise, prediction_intervals, within
 from eflops.errors import UserError
 
 RUNS, SEARCHED, NEAREST = "golub_runs", "golub_splits", "golub_nearest"
@@ -27,8 +27,8 @@ def lines(evidence: Evidence) -> Iterator[Line]:
     """One line: t, with its p in words."""
     paper, place = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
     try:
-        t, told = _tested(evidence)
-        searched = _held(evidence, SEARCHED, paper, f"{told} ")
+        t, reason = _tested(evidence)
+        searched = _held(evidence, SEARCHED, paper, f"{reason} ")
     except UserError as lack:
         yield Line(*place, unjudged(str(lack)), paper)
         return
@@ -36,12 +36,12 @@ def lines(evidence: Evidence) -> Iterator[Line]:
         nearest = _held(evidence, NEAREST, paper, "")
     except UserError:
         nearest = None
-    yield Line(*place, settled(searched, nearest), paper, t - paper.value)
+    yield Line(*place, combine_verdicts(searched, nearest), paper, t - paper.value)
 
 
 def _tested(evidence: Evidence) -> tuple[float, str]:
     """Our t over the paper's number of seeds at one split, and the test in words, for both algorithms of the name."""
-    told, sizes = [], []
+    reason, sizes = [], []
     for other in HARD_THRESHOLDING:
         try:
             runs = evidence.runs(RUNS, [METHOD, other], "accuracy", draws=1, seeds=_seeds(evidence))
@@ -51,13 +51,13 @@ def _tested(evidence: Evidence) -> tuple[float, str]:
             continue
         test = paired_tests(runs, "accuracy", METHOD, [other], ["draw", "seed"], RUNS).iloc[0]
         sizes.append(float(test["t"]))
-        told.append(f"t({test['df']}) = {test['t']:.2f}, p {test['p']:.2g} against {evidence.label(other)}")
+        reason.append(f"t({test['df']}) = {test['t']:.2f}, p {test['p']:.2g} against {evidence.label(other)}")
     if not math.isfinite(sizes[0]):
         raise Missing("All differences over the seeds of the split are equal, so that t is not defined.")
-    return sizes[0], f"At our split {'; '.join(told)}."
+    return sizes[0], f"At our split {'; '.join(reason)}."
 
 
-def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Ours:
+def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> Estimate:
     """The paper's t against the interval for one further split."""
     runs = evidence.runs(experiment, [METHOD, BASELINE], "accuracy", seeds=2)
     seeds = _seeds(evidence)
@@ -67,14 +67,14 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, told: str) -> Our
         raise Missing(f"The seeds of {experiment} do not differ, so that t is not defined.")
     scaled = (ours - theirs) * math.sqrt(seeds / spread)
     noise = Noise((t_sd(paper.value, seeds) or 1.0) ** 2, min(df, seeds - 1))
-    (found,) = further(scaled[:, :, np.newaxis], [noise])
+    (found,) = prediction_intervals(scaled[:, :, np.newaxis], [noise])
     value = Value.of("t at a split", found, "splits")
     verdict = judge_number(paper.value, value, math.inf)
     if verdict == Verdict.AGREES and (value.low or 0.0) <= 0:
-        verdict = Verdict.CANNOT
+        verdict = Verdict.INCONCLUSIVE
     side = "outside" if verdict == Verdict.DIFFERS else "inside"
-    words = f"{told}Over {found.units} splits t would be {value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
-    return Ours(value, verdict, words)
+    words = f"{reason}Over {found.units} splits t would be {value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
+    return Estimate(value, verdict, words)
 
 
 def _seeds(evidence: Evidence) -> int:

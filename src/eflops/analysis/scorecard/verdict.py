@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.scorecard.evidence import Missing
-from eflops.analysis.stats.further import Further
 from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.prediction import PredictionInterval
 from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 
 
@@ -20,7 +20,7 @@ class Verdict(StrEnum):
     AGREES = "agrees"
     NEAREST = "agrees at nearest settings"
     DIFFERS = "differs"
-    CANNOT = "cannot tell"
+    INCONCLUSIVE = "inconclusive"
     UNJUDGED = "not judged"
 
 
@@ -43,7 +43,7 @@ RULE: dict[Verdict, str] = {
         "A number: the paper's lies outside. A claim: at least one comparison is clearly on the other side of its "
         f"margin (p < {ALPHA}, Holm's adjustment over the claim's comparisons)."
     ),
-    Verdict.CANNOT: (
+    Verdict.INCONCLUSIVE: (
         f"A number inside an interval longer than {RECOVERY_LONGEST:.2f} (a share of runs: {SHARE_LONGEST:.2f}; t: one "
         "that also holds 0). A claim that is neither, or whose verdict turns when one draw (or split) is left out, or "
         "is another for each of the two algorithms that the paper's name of the baseline may mean."
@@ -57,6 +57,7 @@ class Value:
     """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None where none finished.
 
     For a number the interval is that for one further unit, for a claim that of the mean. diverged: runs that did.
+    data, at, scale: where a claim is about several kinds of data, which one, where in it (an N/d), and in what unit.
     """
 
     name: str
@@ -66,15 +67,18 @@ class Value:
     n: int
     unit: str
     diverged: int = 0
+    data: str = ""
+    at: str = ""
+    scale: str = ""
 
     @classmethod
-    def of(cls, name: str, found: Further, unit: str, diverged: int = 0) -> "Value":
+    def of(cls, name: str, found: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
         """The number that one further unit is held against."""
         return cls(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, unit, diverged)
 
 
 @dataclass(frozen=True)
-class Ground:
+class Rationale:
     """Why a claim got its verdict, for the summary.
 
     figure: the least clear of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
@@ -98,7 +102,7 @@ class Judgement:
     verdict: Verdict
     values: tuple[Value, ...]
     reason: str
-    grounds: tuple[Ground, ...] = ()
+    grounds: tuple[Rationale, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,8 +111,8 @@ class Comparison:
 
     values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
     than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
-    told: the comparison in a sentence, with braces for its figure; because: what we think is the reason where it fails.
-    share: whether the values are shares, whose mean lies between 0 and 1.
+    statement: the comparison in a sentence, with braces for its figure; because: the likely reason where it fails.
+    share: whether the values are shares, whose mean lies between 0 and 1. data, at, scale: as of a `Value`.
     """
 
     name: str
@@ -117,9 +121,12 @@ class Comparison:
     below: float = math.inf
     margin: float = 0.0
     overlap: float = 0.0
-    told: str = ""
+    statement: str = ""
     because: str = ""
     share: bool = False
+    data: str = ""
+    at: str = ""
+    scale: str = ""
 
     def __post_init__(self) -> None:
         """Units without a value are left out; two must remain."""
@@ -167,24 +174,25 @@ class Comparison:
 
     def value(self, unit: str) -> Value:
         """The comparison as a value of the scorecard."""
-        return Value(self.name, self.mean, *self.interval, len(self.values), unit)
+        units = len(self.values)
+        return Value(self.name, self.mean, *self.interval, units, unit, 0, self.data, self.at, self.scale)
 
 
 def judge_number(paper: float, ours: Value, longest: float) -> Verdict:
     """The rule for a number; where every run diverged there is none, and the paper's differs."""
     if ours.mean is None or ours.low is None or ours.high is None or not ours.low <= paper <= ours.high:
         return Verdict.DIFFERS
-    return Verdict.CANNOT if ours.high - ours.low > longest else Verdict.AGREES
+    return Verdict.INCONCLUSIVE if ours.high - ours.low > longest else Verdict.AGREES
 
 
 def judge_comparisons(comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
     """The rule for a claim, and the unit without which the verdict would be another (empty where there is none)."""
     verdict = _verdict(comparisons)
     units = dict.fromkeys(unit for each in comparisons for unit in each.values.index)
-    if verdict != Verdict.CANNOT and min(len(each.values) for each in comparisons) > 2:
+    if verdict != Verdict.INCONCLUSIVE and min(len(each.values) for each in comparisons) > 2:
         for unit in units:
             if _verdict([each.without(unit) for each in comparisons]) != verdict:
-                return Verdict.CANNOT, str(unit)
+                return Verdict.INCONCLUSIVE, str(unit)
     return verdict, ""
 
 
@@ -198,4 +206,4 @@ def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
     if all(each.holds for each in comparisons):
         return Verdict.AGREES
     contradicted = holm(np.array([each.against for each in comparisons])) < ALPHA
-    return Verdict.DIFFERS if contradicted.any() else Verdict.CANNOT
+    return Verdict.DIFFERS if contradicted.any() else Verdict.INCONCLUSIVE

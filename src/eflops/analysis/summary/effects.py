@@ -1,4 +1,4 @@
-"""What the summary says beyond the verdicts: entropy, the paper's settings, sparse messages, other data."""
+"""The points beyond the verdicts: entropy, the paper's settings, sparse messages, held-out data."""
 
 from collections.abc import Iterator
 
@@ -9,10 +9,11 @@ from eflops.analysis import needs
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.source import Source
-from eflops.analysis.summary.verdicts import ALL_LINES, Card, Point
+from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Card, Point
+from eflops.analysis.summary.verdicts import ALL_LINES
 from eflops.analysis.text import MINUS, signed
 
-# A nearest setting this many times the searched one, or such a fraction of it, is told.
+# A nearest setting this many times the searched one, or such a fraction of it, is reported.
 FAR = 10
 # A mean of Kendall's tau from which the order of methods holds.
 HOLDS = 0.5
@@ -26,9 +27,9 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
     """What T changes: at searched settings over draws, over all settings of the search, and alone."""
     found = card["facts"]["entropy"]
     if found:
-        told = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in found]
-        words = f"With entropy minus T = 0, at searched settings, which differ in more than T: {' and '.join(told)}"
-        yield f"{words}, over {found[0]['draws']} draws.", "tables/support_recovery_tests"
+        changes = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in found]
+        text = f"With entropy minus T = 0, at searched settings, which differ in more than T: {' and '.join(changes)}"
+        yield Point(f"{text}, over {found[0]['draws']} draws.", "tables/support_recovery_tests", ENTROPY)
     trials = _metric(source.table(needs.ENTROPY_TRIALS), "r2")
     if trials is not None:
         yield from _over_trials(trials)
@@ -44,13 +45,13 @@ def _over_trials(cells: pd.DataFrame) -> Iterator[Point]:
     sizes = [f"for {row.group} {_interval(row.mean, row.mean_low, row.mean_high)}" for row in clear.itertuples()]
     for row in cells[cells["by"] == "all"].itertuples():
         change = f"test R2 {_interval(row.mean, row.mean_low, row.mean_high)}"
-        told = [
+        changes = [
             f"{change}, higher in {row.helps} and lower in {row.hurts}",
             *(sizes or ["no size of T matters clearly"]),
         ]
-        yield (
-            f"Over all {row.settings} settings of the search, paired: {'; '.join(told)}.",
-            _place(needs.ENTROPY_TRIALS),
+        yield Point(
+            f"Over all {row.settings} settings of the search, paired: {'; '.join(changes)}.",
+            _link(needs.ENTROPY_TRIALS),
         )
 
 
@@ -60,15 +61,15 @@ def _alone(gains: pd.DataFrame) -> Iterator[Point]:
         return
     better, worse = int((gains["gain_low"] > 0).sum()), int((gains["gain_high"] < 0).sum())
     best = gains.loc[gains["gain"].idxmax()]
-    yield (
+    yield Point(
         f"Where T alone varies, support recovery is clearly higher than at T = 0 in {better} and lower in {worse} of "
         f"{len(gains)} cells; by chance {len(gains) * ALPHA:.1f} would be either.",
-        _place(needs.ENTROPY_GRID),
+        _link(needs.ENTROPY_GRID),
     )
-    yield (
+    yield Point(
         f"The highest gain there is {_interval(best['gain'], best['gain_low'], best['gain_high'])}, at "
         f"T = {best['set_temperature']:g}, gate rate {best['set_gate_rate']:g} and N/d {best['ratio']:g}.",
-        _place(needs.ENTROPY_GRID),
+        _link(needs.ENTROPY_GRID),
     )
 
 
@@ -84,31 +85,32 @@ def settings(card: Card, source: Source) -> Iterator[Point]:
 
 
 def _nearest(card: Card) -> Iterator[Point]:
-    """Columns that come out only at settings far from the searched ones."""
+    """Columns that are reproduced only at settings far from the searched ones."""
     found = card["facts"]["nearest"]
     if not found:
         return
     agreed = sum(line["verdict"] == Verdict.NEAREST for line in card["lines"])
-    come = "comes" if agreed == 1 else "come"
-    told = f"{agreed} of the paper's numbers {come} out only at those tried settings that are nearest to its column"
-    yield f"{told}, not at those that the search chose.", ALL_LINES
+    are = "is" if agreed == 1 else "are"
+    count = f"{agreed} of the paper's numbers {are} reproduced only at the tried settings nearest to its column"
+    yield Point(f"{count}, not at those that the search chose.", ALL_LINES)
     far = [each for each in found if not 1 / FAR < each["nearest"] / each["searched"] < FAR]
     for each in far:
         column = f"{each['table']}'s column of {card['labels'].get(each['method'], each['method'])}"
-        rates = f"a weights' rate of {each['nearest']:.2g}, where the search chose {each['searched']:.2g}"
-        yield f"{column} is nearest at {rates}.", PRIORS[each["table"]]
+        rates = f"a weight learning rate of {each['nearest']:.2g}, where the search chose {each['searched']:.2g}"
+        yield Point(f"{column} is nearest at {rates}.", PRIORS[each["table"]])
     if not far:
-        yield f"No column needs a weights' rate more than {FAR} times off the searched one.", ALL_LINES
+        yield Point(f"No column needs a weight learning rate more than {FAR} times off the searched one.", ALL_LINES)
 
 
 def _printed_rule(rules: pd.DataFrame) -> Iterator[Point]:
     """What the paper's way back from mean gates to their parameters costs."""
-    place = _place(needs.RECOVERY)
+    link = _link(needs.RECOVERY)
     if pd.isna(rules.loc["paper", "mean"]):
-        yield "With the gate parameters recovered from mean gates as printed, every run diverges.", place
+        yield Point("With the gate parameters recovered from mean gates as printed, every run diverges.", link)
     elif "gain" in rules and pd.notna(rules.loc["exact", "gain"]):
         change = _interval(*rules.loc["exact", ["gain", "gain_low", "gain_high"]])
-        yield f"Gate parameters recovered from mean gates exactly, not as printed: support recovery {change}.", place
+        text = "Gate parameters recovered from mean gates exactly, not as printed: support recovery"
+        yield Point(f"{text} {change}.", link)
 
 
 def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
@@ -117,40 +119,41 @@ def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
     others = shares[shares["experiment"] != INTENSITY].drop_duplicates("experiment")
     stay = [f"{len(first & _leading(shares, row.experiment))} on {row.scaling}" for row in others.itertuples()]
     if stay:
-        yield (
+        yield Point(
             f"The paper does not state how the leukaemia data are scaled; of the {len(first)} genes most selected on "
             f"intensities as a whole these stay: {'; '.join(stay)}.",
-            _place(needs.SCALING),
+            _link(needs.SCALING),
         )
 
 
 def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
     """What sparse communication throughout costs E-FLoPS, searched for itself; messages as sent and by the formula."""
     cells = source.table(needs.REGIMES)
-    own = pd.DataFrame() if cells is None else cells[cells["method"] == METHOD].set_index(["experiment", "metric"])
+    of = pd.DataFrame() if cells is None else cells[cells["method"] == METHOD].set_index(["experiment", "metric"])
     for experiment, words in SPARSE.items():
-        if (experiment, "support_recovery") not in own.index:
+        if (experiment, "support_recovery") not in of.index:
             continue
-        sent = own.loc[[(experiment, "share_training")], "mean"].mean()
-        rows = own.loc[[(experiment, "support_recovery")]].itertuples()
+        sent = of.loc[[(experiment, "share_training")], "mean"].mean()
+        rows = of.loc[[(experiment, "support_recovery")]].itertuples()
         changes = [f"{_interval(row.difference, row.low, row.high)} at N/d {row.ratio:g}" for row in rows]
-        yield (
+        yield Point(
             f"Messages {words} from the first round ({sent:.0%} of dense bytes): support recovery of E-FLoPS "
             f"{' and '.join(changes)}.",
-            _place(needs.REGIMES),
+            _link(needs.REGIMES),
+            COMMUNICATION if experiment == next(iter(SPARSE)) else "",
         )
     sent = source.table(needs.BYTES)
     if sent is not None:
         means = sent[sent["method"] == METHOD].set_index("metric")["mean"]
-        yield (
+        yield Point(
             f"On MNIST, messages of E-FLoPS as sent, indices included, take {means['share_training']:.1%} of dense "
             f"training's bytes; the paper's formula counts {means['share_formula']:.1%}.",
-            _place(needs.BYTES),
+            _link(needs.BYTES),
         )
 
 
 def beyond(_: Card, source: Source) -> Iterator[Point]:
-    """Whether the order of the federated methods over splits of the leukaemia data holds on data that chose nothing."""
+    """Whether the order of the federated methods over splits of the leukaemia data holds on held-out data sets."""
     cells, searched = source.table(needs.BEYOND), _metric(source.table(needs.SEARCHED), "accuracy")
     if cells is None or searched is None:
         return
@@ -160,13 +163,14 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
     taus = {name: tau(means, own) for name, own in elsewhere.items()}
     mean = sum(taus.values()) / len(taus)
     verdict = "holds" if mean >= HOLDS else "holds in part" if mean > 0 else "does not hold"
-    told = "; ".join(f"{value:.2f} on {name}".replace("-", MINUS, 1) for name, value in taus.items())
-    yield (
-        f"The methods' order on the leukaemia data {verdict}: Kendall's tau (1: same order, 0: chance) is {told}.",
-        _place(needs.BEYOND),
+    each = "; ".join(f"{value:.2f} on {name}".replace("-", MINUS, 1) for name, value in taus.items())
+    yield Point(
+        f"The methods' order on the leukaemia data {verdict}: Kendall's tau (1: same order, 0: chance) is {each}.",
+        _link(needs.BEYOND),
+        HELD_OUT,
     )
     leads = sum(own.idxmax() == METHOD for own in elsewhere.values())
-    yield f"E-FLoPS is first on {leads} of {len(taus)} of these data sets.", _place(needs.BEYOND)
+    yield Point(f"E-FLoPS is first on {leads} of {len(taus)} of these data sets.", _link(needs.BEYOND), HELD_OUT)
 
 
 def tau(one: pd.Series, other: pd.Series) -> float:
@@ -176,7 +180,7 @@ def tau(one: pd.Series, other: pd.Series) -> float:
     return 0.0 if pd.isna(found) else found
 
 
-def _place(path: str) -> str:
+def _link(path: str) -> str:
     """A table or figure on the explorer's page, named by its CSV file."""
     return path.removesuffix(".csv")
 

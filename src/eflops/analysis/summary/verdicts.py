@@ -1,8 +1,7 @@
-"""What the summary says of the scorecard: what holds, what does not, what cannot be told, genes, the constraint."""
+"""The points on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -11,46 +10,63 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
-from eflops.analysis.scorecard.line import counted
+from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
+from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line, Point
 from eflops.analysis.text import judged
-
-# A scorecard as its file has it, and one of its lines.
-Card = Mapping[str, Any]
-Line = Mapping[str, Any]
-# A sentence, and where its runs are on the explorer's page.
-Point = tuple[str, str]
 
 ALL_LINES = "scorecard"
 DENSITY, LISTS = "claim/target-density", "table2-list"
-# The values of the constraint are named such as "synthetic, N/d 0.64 (times the target)".
-NAMED = re.compile(r"([^,(]+?)(?:, ([^(]+?))? \((.+)\)")
-ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.CANNOT: "open"}
+ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
 REACHED = {
     Verdict.AGREES: "The target density is reached",
     Verdict.DIFFERS: "The target density is not reached everywhere",
-    Verdict.CANNOT: "Whether the target density is reached everywhere cannot be told",
+    Verdict.INCONCLUSIVE: "Whether the target density is reached everywhere is inconclusive",
 }
 
 
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
-    told = []
+    parts = []
     for section in map(section_of, ("table1", "table2", "claim")):
-        own = card["sections"][section.name]
-        told.append(f"of {section.what.format(sum(own.values()))} {counted(own)}")
-    yield f"O{'; '.join(told)[1:]}.", ALL_LINES
+        verdicts = card["sections"][section.name]
+        parts.append(f"of {section.what.format(sum(verdicts.values()))} {count_verdicts(verdicts)}")
+    yield Point(f"O{'; '.join(parts)[1:]}.", ALL_LINES, REPRODUCTION)
+
+
+def claims(card: Card) -> tuple[Claim, ...]:
+    """Every claim with its verdict and the effect that decides it."""
+    return tuple(
+        Claim(
+            line["row"],
+            line["short"],
+            line["text"],
+            line["verdict"],
+            _effect(line["grounds"]),
+            "; ".join(ground["figure"] for ground in line["grounds"]) or line["reason"],
+            _link(line),
+        )
+        for line in card["lines"]
+        if line["section"] == CLAIMS
+    )
+
+
+def _effect(grounds: Sequence[Mapping[str, Any]]) -> str:
+    """The deciding number with its interval; under two names of the baseline, one for each."""
+    if len({ground["size"] for ground in grounds}) == 1:
+        return str(grounds[0]["size"])
+    return "; ".join(f"{ground['size']} against {ground['against']}" for ground in grounds)
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
     """The claims that agree, each with its least clear figure."""
     for line in _claims(card, Verdict.AGREES):
         ground = _ground(line)
-        among = f"; least clear of {ground['of']} comparisons" if ground["of"] > 1 else ""
-        yield f"{line['short']}{among}: {ground['figure']}.", _place(line)
+        among = f"; weakest of {ground['of']} comparisons" if ground["of"] > 1 else ""
+        yield Point(f"{line['short']}{among}: {ground['figure']}.", _link(line))
 
 
 def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
@@ -58,28 +74,28 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
     for line in _claims(card, Verdict.DIFFERS):
         ground = _ground(line)
         reason = f"; we think because {ground['because']}" if ground["because"] else ""
-        yield f"{line['short']}: no, {ground['figure']}{reason}.", _place(line)
+        yield Point(f"{line['short']}: no, {ground['figure']}{reason}.", _link(line))
     for section in SECTIONS:
-        own = [line for line in card["lines"] if line["section"] == section.name]
-        differing = [line for line in own if line["verdict"] == Verdict.DIFFERS]
+        lines = [line for line in card["lines"] if line["section"] == section.name]
+        differing = [line for line in lines if line["verdict"] == Verdict.DIFFERS]
         if differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ, the furthest"
             furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
-            told = f"{section.name}: {len(differing)} of {len(own)} {verb}: {_beside(furthest, section, card)}."
-            yield told, _place(furthest)
+            count = f"{section.name}: {len(differing)} of {len(lines)} {verb}"
+            yield Point(f"{count}: {_beside(furthest, section, card)}.", _link(furthest))
 
 
-def cannot_be_told(card: Card, _: Source) -> Iterator[Point]:
+def inconclusive(card: Card, _: Source) -> Iterator[Point]:
     """The claims that the runs cannot decide."""
-    for line in _claims(card, Verdict.CANNOT):
+    for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
-            told = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
-            yield f"{line['short']}: {'; '.join(told)}; the paper's name may mean either.", _place(line)
+            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
+            yield Point(f"{line['short']}: {'; '.join(answers)}; the paper's name may mean either.", _link(line))
             continue
         several = ground["failing"] and ground["of"] > 1
         among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if several else "open"
-        yield f"{line['short']}: {among}; {ground['figure']}.", _place(line)
+        yield Point(f"{line['short']}: {among}; {ground['figure']}.", _link(line))
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
@@ -87,7 +103,8 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
     reasons = Counter(line["reason"] for line in card["lines"] if line["verdict"] == Verdict.UNJUDGED)
     if reasons:
         reason = reasons.most_common(1)[0][0]
-        yield f"{reasons.total()} of {len(card['lines'])} numbers and claims; the reason of most: {reason}", ALL_LINES
+        share = f"{reasons.total()} of {len(card['lines'])} numbers and claims"
+        yield Point(f"{share}; the reason of most: {reason}", ALL_LINES)
 
 
 def genes(card: Card, source: Source) -> Iterator[Point]:
@@ -99,30 +116,31 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         fact = facts[line["column"], "searched"]
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
-            told = (
+            yield Point(
                 f"The paper's list of {label} stands out: two of our splits' lists share {fact['among_ours']:.1f} of "
-                f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them."
+                f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them.",
+                _link(line),
             )
-            yield told, _place(line)
         if line["column"] == METHOD:
-            for told in _missing(fact, facts.get((METHOD, "nearest")), label):
-                yield told, _place(line)
+            yield from _missing(fact, facts.get((METHOD, "nearest")), label, _link(line))
     if source.was_searched(GENE_TRIALS) and (METHOD, "searched") in facts:
         yield from _gene_trials(source.trials(GENE_TRIALS), facts[METHOD, "searched"])
 
 
-def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, label: str) -> Iterator[str]:
+def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, label: str, link: str) -> Iterator[Point]:
     shares = "({:.2f} of our runs, {:.2f} of the paper's)"
     lacking = []
     for each in searched["missing"]:
         lacking.append(f"{each['gene']} {shares.format(each['ours'], each['paper'])}")
         shares = "({:.2f}, {:.2f})"
-    told = f"Of the paper's {searched['genes']} genes of {label} {searched['shared']} are among our {searched['genes']}"
-    yield f"{told}{'; missing: ' if lacking else ''}{'; '.join(lacking)}."
+    count = (
+        f"Of the paper's {searched['genes']} genes of {label} {searched['shared']} are among our {searched['genes']}"
+    )
+    yield Point(f"{count}{'; missing: ' if lacking else ''}{'; '.join(lacking)}.", link, GENES)
     if nearest is not None:
         names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
         which = "the same are missing" if names == same else f"missing: {'; '.join(names) or 'none'}"
-        yield f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}."
+        yield Point(f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}.", link)
 
 
 def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Point]:
@@ -134,8 +152,8 @@ def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Poin
     never = [f"{gene} in more than {top:.2f} of its runs" for gene, (top, paper) in tops.items() if top < paper]
     none = f"none of the search's {len(own)} settings selects {' or '.join(never)}; " if never else ""
     most = int(own[LISTED].max())
-    told = f"{none}{int((own[LISTED] == most).sum())} of {len(own)} have {most} of the {fact['genes']}, none has more."
-    yield f"{told[:1].upper()}{told[1:]}", "figures/fig_prior_golub"
+    text = f"{none}{int((own[LISTED] == most).sum())} of {len(own)} have {most} of the {fact['genes']}, none has more."
+    yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
 
 
 def constraint(card: Card, _: Source) -> Iterator[Point]:
@@ -144,19 +162,18 @@ def constraint(card: Card, _: Source) -> Iterator[Point]:
         if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
         limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
-        yield f"{REACHED[Verdict(line['verdict'])]}; {limits}.", _place(line)
+        yield Point(f"{REACHED[Verdict(line['verdict'])]}; {limits}.", _link(line))
         kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
         for value in line["ours"]:
-            kind, place, unit = NAMED.fullmatch(value["name"]).groups("")  # type: ignore[union-attr]
-            kinds.setdefault((kind, unit), {})[place] = value
-        told = [f"{kind} ({unit}) {_ends(places)}" for (kind, unit), places in kinds.items()]
-        yield f"Open gates after training: {'; '.join(told)}.", _place(line)
+            kinds.setdefault((value["data"], value["scale"]), {})[value["at"]] = value
+        texts = [f"{kind} ({unit}) {_ends(values)}" for (kind, unit), values in kinds.items()]
+        yield Point(f"Open gates after training: {'; '.join(texts)}.", _link(line))
 
 
-def _ends(places: Mapping[str, Mapping[str, Any]]) -> str:
-    """The highest and the lowest of several values."""
-    ends = dict.fromkeys(found(places, key=lambda place: places[place]["mean"]) for found in (max, min))
-    return " and ".join(f"{_interval(places[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
+def _ends(values: Mapping[str, Mapping[str, Any]]) -> str:
+    """The highest and the lowest of several values, by where they are."""
+    ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"]) for extreme in (max, min))
+    return " and ".join(f"{_interval(values[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
@@ -182,7 +199,7 @@ def _beside(line: Line, section: Section, card: Card) -> str:
     return f"{name}, {_interval(value)} here, {judged(line['paper']['value'])} in the paper"
 
 
-def _place(line: Line) -> str:
+def _link(line: Line) -> str:
     return f"scorecard?line={quote(line['id'])}"
 
 

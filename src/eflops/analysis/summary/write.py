@@ -1,78 +1,62 @@
-"""The summary as a file, and where to look in a finished results folder.
+"""The summary as files, and what a finished run says last."""
 
-Each point of the Markdown ends in a link to its runs. Without the links the text is reStructuredText too, which the
-report and the terminal show.
-"""
-
-import re
+import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from eflops.analysis.needs import SCORECARD, SUMMARY
+from eflops.analysis.needs import SCORECARD
 from eflops.analysis.source import Source
 from eflops.analysis.summary import effects, verdicts
-from eflops.analysis.summary.verdicts import Card, Point
+from eflops.analysis.summary.point import Card, Point, Subject, Summary
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
-from eflops.results.paths import EXPLORER
+from eflops.results import paths
 
-TITLE = "**What this run found**"
-LINK = re.compile(rf" \[runs\]\({re.escape(EXPLORER)}#[^)]*\)")
-PLACES = {
-    "explorer.html": "every number with its runs, in a browser, without a network",
-    "scorecard.md": "each number and claim of the paper beside ours",
-    "tables": "as CSV, Markdown, LaTeX and HTML",
-    "figures": "as SVG, PDF, PNG, and their numbers as CSV",
-    "runs": "one record per run; `eflops explain` leads from a number to them",
-}
-# What each subject finds, one point after the other; a subject without a point is left out.
+# The points of each subject; a subject without a point is left out.
 SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {
     "The paper's numbers and claims": verdicts.counts,
     "Holds": verdicts.holds,
     "Does not hold": verdicts.does_not_hold,
-    "Cannot be told": verdicts.cannot_be_told,
+    "Inconclusive": verdicts.inconclusive,
     "Not judged": verdicts.not_judged,
     "Selected genes, Table 2": verdicts.genes,
     "Entropy": effects.entropy,
     "The constraint on open gates": verdicts.constraint,
     "The paper's settings": effects.settings,
     "Sparse messages throughout": effects.sparse_messages,
-    "Data that chose nothing": effects.beyond,
+    "Held-out data sets": effects.beyond,
 }
 
 
-def write(results: Path, sources: frozenset[str], trials: Iterable[str], path: Path) -> None:
-    """Write the summary of a results folder, and beside it the same without links."""
-    found = text(Source(results, files=sources, resources=tuple(trials)))
-    write_text(path, found)
-    write_text(path.with_suffix(".rst"), plain(found))
-
-
-def plain(summary: str) -> str:
-    """The summary without its links."""
-    return LINK.sub("", summary)
-
-
-def text(source: Source) -> str:
-    """The title, and below each subject its points, every one with a link to its runs.
-
-    The blank lines around nested lists are what reStructuredText needs.
-    """
+def summarise(source: Source) -> Summary:
+    """The summary of the scorecard and tables that a source may read."""
     card: Card = read_json(source.path(SCORECARD))
-    lines = [TITLE, ""]
-    for subject, points in SUBJECTS.items():
-        told = [f"  - {point} [runs]({EXPLORER}#{place})" for point, place in points(card, source)]
-        lines += [f"- **{subject}**", "", *told, ""] if told else []
-    return "\n".join(lines)
+    subjects = [Subject(name, tuple(points(card, source))) for name, points in SUBJECTS.items()]
+    return Summary(card["sections"], verdicts.claims(card), tuple(subject for subject in subjects if subject.points))
 
 
-def with_places(results: Path) -> str:
-    """Where to look in a finished results folder, and its summary."""
+def form(summary: Summary, suffix: str) -> str:
+    """The text of the form that a file's ending names: all fields, for reading, or for the report."""
+    if suffix == ".json":
+        return json.dumps(summary.as_json(), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+    return summary.markdown(links=suffix == ".md")
+
+
+def write(results: Path, sources: frozenset[str], trials: Iterable[str], out: Iterable[Path]) -> None:
+    """Write the summary of a results folder in the form of each file's ending."""
+    summary = summarise(Source(results, files=sources, resources=tuple(trials)))
+    for path in out:
+        write_text(path, form(summary, path.suffix))
+
+
+def closing(results: Path) -> str:
+    """What a finished run says last, in about ten lines: the verdicts, what was found, and where to look."""
     try:
-        summary = (results / SUMMARY).read_text(encoding="utf-8")
+        summary = Summary.of(read_json(results / paths.SUMMARY))
     except FileNotFoundError:
-        raise UserError(f"{results}: there is no {SUMMARY}, so the run is not complete; run: snakemake all") from None
-    present = {results / name: words for name, words in PLACES.items() if (results / name).exists()}
-    width = max((len(str(path)) for path in present), default=0)
-    places = [f"  {path!s:{width}}  {words}" for path, words in present.items()]
-    return "\n".join(["**Where to look**", "", *places, "", plain(summary).rstrip()])
+        raise UserError(
+            f"{results}: there is no {paths.SUMMARY}, so the run is not complete; run: snakemake all"
+        ) from None
+    page, more = (results / name for name in (paths.EXPLORER, paths.SUMMARY_TEXT))
+    lines = [f"{point.headline}: {point.text}" for point in summary.headlines]
+    return "\n".join([*lines, "", f"Every number with its runs: open {page} in a browser.", f"All findings: {more}"])

@@ -43,7 +43,8 @@ Found = TypeVar("Found")
 class Options:
     """What is checked: whether figures are drawn again, how many records are computed again (None: all), by which seed.
 
-    configs: config files instead of the recorded study; cores: processes side by side.
+    configs: config files instead of the recorded study; cores: processes side by side; present: whether the results
+    are compared with the config of the working folder.
     """
 
     configs: tuple[Path, ...] = ()
@@ -51,6 +52,7 @@ class Options:
     weights: int | None = SAMPLE
     seed: int = field(default_factory=new_seed)
     cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
+    present: bool = True
 
 
 @dataclass
@@ -95,11 +97,10 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
     damaged = list(checksums.check(folder))
     if not (folder / CRATE_RESULTS).is_dir():
         raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
+    # The project's config in a crate need not be the one that the results were made with, and is not the user's.
     with chdir(folder):
-        report = audit(Path(CRATE_RESULTS), options)
-    # The project's own config in a crate need not be the one that the results were made with.
-    own = [finding for finding in report.findings if finding.kind != "stale" or "config.yaml" not in str(finding)]
-    return replace(report, folder=folder, findings=[*damaged, *own])
+        report = audit(Path(CRATE_RESULTS), replace(options or Options(), present=False))
+    return replace(report, folder=folder, findings=[*damaged, *report.findings])
 
 
 def _audit_store(store: Store, found: Study, report: Report, options: Options) -> None:
@@ -110,7 +111,7 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
     code = sum((each.code for each in examined.values()), Code())
     checks: dict[str, Callable[[], Iterable[Finding]]] = {
         "study.json": lambda: [*check_study(store, found), *check_study_code(found, code)],
-        "config.yaml": lambda: [] if options.configs else check_present(store.folder, config),
+        "config.yaml": lambda: check_present(store.folder, config) if options.present and not options.configs else [],
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
         "benchmarks": lambda: check_benchmarks(store, config),

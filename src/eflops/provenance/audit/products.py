@@ -13,7 +13,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, SUMMARY, summary_sources, summary_trials
+from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials
 from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
@@ -27,11 +27,13 @@ from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
 from eflops.provenance.explain.recompute import FromRecords, remake
 from eflops.results.findings import Finding
+from eflops.results.paths import SUMMARY, SUMMARY_OF_REPORT, SUMMARY_TEXT
 from eflops.results.store import Store
 
 # A published table may have been made on another kind of machine, which may round the last digits otherwise.
 ROUNDING = 1e-9
 SHOWN = 5
+SUMMARIES = (SUMMARY, SUMMARY_TEXT, SUMMARY_OF_REPORT)
 
 
 def check_gathered(store: Store, source: FromRecords) -> Iterator[Finding]:
@@ -85,18 +87,19 @@ def _by_line(card: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_summary(store: Store, config: Config) -> Iterator[Finding]:
-    """Every line of the summary."""
-    path = store.folder / SUMMARY
-    if not path.exists():
+    """Every line of the summary's files."""
+    present = [name for name in SUMMARIES if (store.folder / name).exists()]
+    if not present:
         return
     known = products(config)
     sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
     try:
-        expected = summary.text(Source(store.folder, files=sources, resources=trials))
+        expected = summary.summarise(Source(store.folder, files=sources, resources=trials))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        yield Finding("different", SUMMARY, f"it cannot be made again: {error}")
+        yield Finding("different", present[0], f"it cannot be made again: {error}")
         return
-    yield from compare_lines(SUMMARY, _text(path), expected)
+    for name in present:
+        yield from compare_lines(name, _text(store.folder / name), summary.form(expected, Path(name).suffix))
 
 
 def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:

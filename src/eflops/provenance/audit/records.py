@@ -11,12 +11,11 @@ import numpy as np
 
 from eflops.code import code_hashes, combined, training_roots
 from eflops.config.models import Config, with_present_names
-from eflops.config.plan import job_slice, plan_of
-from eflops.data.federation import read_manifest
+from eflops.config.plan import cell_specs, plan_of
 from eflops.errors import UserError
 from eflops.files import sha256_bytes
+from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.show import record_path
-from eflops.results import labels, record
 from eflops.results.findings import Finding
 from eflops.results.record import Record, Result
 from eflops.results.store import RUNS, Store
@@ -24,7 +23,7 @@ from eflops.results.store import RUNS, Store
 # How many records name each module with each hash.
 Code = Counter[tuple[str, str]]
 # The models of which eflops.provenance.audit.sample computes metrics again.
-COMPUTED = ("linear", "softmax")
+COMPUTED = ("linear", "softmax", "glm")
 
 
 @dataclass
@@ -60,7 +59,7 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
 
 def can_be_computed(entry: Record) -> bool:
     """Whether a record's metrics can be computed again from the weights that it holds."""
-    return bool(entry.result.weights) and entry.result.status == "finished" and entry.origin.job["model"] in COMPUTED
+    return bool(entry.result.weights) and entry.result.status == "finished" and entry.origin.job.model in COMPUTED
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
@@ -89,7 +88,7 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
     for path, expected in _planned(records, config, name):
         entry = records[path]
         settings = with_present_names(entry.origin.settings)
-        found = {"run": entry.run.model_dump(mode="json"), "job": entry.origin.job, "settings": settings}
+        found = {"run": entry.run.model_dump(mode="json"), "job": entry.origin.job.model_dump(), "settings": settings}
         for place, stated, right in differences(found, expected):
             if entry.schema_version == 1 and stated is None:
                 continue  # the setting is younger than the record
@@ -110,10 +109,7 @@ def check_data(records: Mapping[str, Record], store: Store) -> Iterator[Finding]
 
 def planned_paths(config: Config, name: str) -> list[str]:
     """Where the records of an experiment or search are to lie, below the runs."""
-    plan = plan_of(config, name)
-    return [
-        f"{name}/{ratio}/{method}/{run.path}" for ratio in plan.ratios for method in plan.methods for run in plan.runs
-    ]
+    return [f"{name}/{path}" for path in plan_of(config, name).record_paths]
 
 
 def differences(found: Any, expected: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -132,33 +128,23 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
     """Each planned record that is there, with what the config says of it."""
     if name not in config.experiments and name not in config.searches:
         return
-    plan = plan_of(config, name)
-    for ratio in plan.ratios:
-        for method in plan.methods:
-            job = job_slice(config, name, ratio, method)
-            settings = job.pop("variants")
-            for run in plan.runs:
-                path = f"{name}/{ratio}/{method}/{run.path}"
-                if path in records:
-                    identity = record.Identity(
-                        experiment=name,
-                        dataset=plan.dataset,
-                        ratio=labels.ratio_value(ratio),
-                        method=method,
-                        variant=run.variant,
-                        draw=run.draw,
-                        seed=run.seed,
-                    )
-                    yield (
-                        path,
-                        {"run": identity.model_dump(mode="json"), "job": job, "settings": settings[run.variant]},
-                    )
+    for spec in cell_specs(config, name):
+        for run in spec.runs:
+            if (path := f"{spec.folder}/{run.path}") in records:
+                yield (
+                    path,
+                    {
+                        "run": spec.identity(run).model_dump(mode="json"),
+                        "job": spec.cell.model_dump(),
+                        "settings": spec.variants[run.variant].model_dump(mode="json"),
+                    },
+                )
 
 
 def _data_hash(store: Store, data: str) -> str | None:
     """The hash that a data draw's manifest states; None where there is no sound manifest, which is found elsewhere."""
     try:
-        return str(read_manifest(store.folder / "data" / data)["sha256"])
+        return str(stored_manifest(store, data)["sha256"])
     except UserError:
         return None
 
@@ -178,7 +164,7 @@ def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
 def changed_modules(entry: Record) -> str:
     """In words, the modules that differ between a record and the present code; empty where none do."""
     job = entry.origin.job
-    return describe_change(entry.origin.code, present(job["method"], job["model"], job["engine"]))
+    return describe_change(entry.origin.code, present(job.method, job.model, job.engine))
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -17,11 +17,11 @@ import numpy as np
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import products
-from eflops.data.federation import Federation, load, read_manifest
+from eflops.data.federation import Federation, load
 from eflops.errors import UserError
 from eflops.provenance.audit.products import close
 from eflops.provenance.audit.records import whole
-from eflops.provenance.data import data_folder
+from eflops.provenance.data import data_folder, stored_manifest
 from eflops.results import labels, paths
 from eflops.results.findings import Finding
 from eflops.results.record import Record
@@ -68,7 +68,7 @@ def check_weights(store: Store, chosen: Sequence[str]) -> Iterator[Finding]:
 def metrics(entry: Record, federation: Federation) -> Metrics:
     """The test metrics of a record's weights."""
     theta = whole(entry.result).astype(float)
-    found = MODELS[entry.origin.job["model"]](theta, federation)
+    found = MODELS[entry.origin.job.model](theta, federation)
     truth = federation.truth.get("support")
     return found if truth is None else {**found, "support_recovery": float(np.isin(truth, entry.result.support).mean())}
 
@@ -95,7 +95,15 @@ def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
     return found
 
 
-MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {"linear": _linear, "softmax": _softmax}
+def _glm(theta: np.ndarray, federation: Federation) -> Metrics:
+    return (_linear if federation.meta["task"] == "regression" else _softmax)(theta, federation)
+
+
+MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
+    "linear": _linear,
+    "softmax": _softmax,
+    "glm": _glm,
+}
 
 
 def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
@@ -124,7 +132,7 @@ def _read(path: Path) -> Rows:
 
 def _check_data(store: Store, table: str, name: str, rows: Rows) -> Iterator[Finding]:
     try:
-        expected = read_manifest(store.folder / "data" / name)["sha256"]
+        expected = stored_manifest(store, name)["sha256"]
     except UserError:
         return  # a damaged manifest is found with the data
     if not rows:
@@ -137,7 +145,7 @@ def _fit_again(store: Store, table: str, name: str, rows: Rows, folder: Path) ->
     from eflops.analysis.references import fits  # brings the fitting libraries along
 
     try:
-        manifest = read_manifest(store.folder / "data" / name)
+        manifest = stored_manifest(store, name)
         federation = load(data_folder(store, name, manifest["sha256"], folder) / name)
     except UserError as error:
         yield Finding("different", table, f"its data cannot be made again: {error}")

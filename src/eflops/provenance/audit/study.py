@@ -10,7 +10,7 @@ from eflops.config import study
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
 from eflops.config.models import Config, data_settings, with_present_names
-from eflops.config.plan import all_plans, job_slice, plan_of
+from eflops.config.plan import all_plans, cell_specs
 from eflops.config.products import PROJECT
 from eflops.config.study import Study
 from eflops.data.federation import read_manifest
@@ -131,8 +131,4 @@ def _changed(config: Config, present: Config, name: str) -> str:
 
 def _asked(config: Config, name: str) -> dict[str, Any]:
     """All that an experiment asks for, by method and ratio; settings by variant."""
-    plan = plan_of(config, name)
-    cells = {
-        f"{method} {ratio}": job_slice(config, name, ratio, method) for method in plan.methods for ratio in plan.ratios
-    }
-    return {"seeds": list(plan.seeds), "draws": list(plan.draws), "variants": list(plan.variants), **cells}
+    return {f"{spec.name} {spec.ratio}": spec.model_dump(mode="json") for spec in cell_specs(config, name)}

@@ -18,8 +18,8 @@ from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
 from eflops.files import read_json, sha256
-from eflops.results.paths import SCORECARD, STUDY
-from eflops.results.store import packed_in
+from eflops.results.paths import SCORECARD
+from eflops.results.store import is_results, packed_in
 
 NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
 PLACES = (Path("results"), Path("results/published"))
@@ -136,10 +136,10 @@ def results_of(file: Path, named: Path | None) -> Path:
         return packed
     if not file.is_file():
         raise UserError(_missing(file))
-    around = [folder for folder in file.resolve().parents if (folder / STUDY).exists()]
+    around = [folder for folder in file.resolve().parents if is_results(folder)]
     if around:
         return around[0]
-    usual = [place for place in PLACES if (place / STUDY).exists()]
+    usual = [place for place in PLACES if is_results(place)]
     drawn_from = picture_hash(file) if file.suffix in PICTURES else None
     found = [place for place in usual if _holds(place, file, drawn_from)]
     if not found:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from eflops.analysis.gather import Entries, curves_table, planned, runs_table, supports_table
+from eflops.analysis.gather import Entries, curves_table, runs_table, supports_table
 from eflops.analysis.products import made_from
 from eflops.analysis.source import Source
 from eflops.config.models import Config
@@ -74,7 +74,7 @@ class FromRecords(Source):
         if experiment not in self._entries:
             assert self.store
             assert self.config
-            paths = planned(plan_of(self.config, experiment).as_json())
+            paths = plan_of(self.config, experiment).record_paths
             self._entries[experiment] = [(path, self.store.record(f"{experiment}/{path}", False)) for path in paths]
         return self._entries[experiment]
 
@@ -86,7 +86,7 @@ def from_records(store: Store, config: Config) -> FromRecords:
 
 def gathered_texts(config: Config, experiment: str, records: Mapping[str, Record]) -> dict[str, str]:
     """The gathered files of an experiment, made from its records (by their paths below the runs)."""
-    paths = planned(plan_of(config, experiment).as_json())
+    paths = plan_of(config, experiment).record_paths
     entries = [(path, records[f"{experiment}/{path}"]) for path in paths]
     wanted = [name for name, owner in gathered_files(config).items() if owner == experiment]
     return {name: TABLES[_parts(name)[1]](entries).to_csv(index=False) for name in wanted}

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from eflops.analysis.text import number
+from eflops.config.cell import CellSpec
 from eflops.config.models import with_present_names
 from eflops.results.labels import Run
 from eflops.results.record import Record
@@ -18,14 +19,17 @@ def run_of(record: Record) -> Run:
     return Run(record.run.variant, record.run.draw, record.run.seed)
 
 
-def job_of(record: Record) -> dict[str, Any]:
-    """The cell's slice of the config as it was, with this run's settings as the only variant."""
-    return {**record.origin.job, "variants": {record.run.variant: with_present_names(record.origin.settings)}}
+def spec_of(record: Record) -> CellSpec:
+    """The spec of a job that makes this run alone."""
+    settings = {record.run.variant: with_present_names(record.origin.settings)}
+    return CellSpec.model_validate(
+        {**record.origin.job.model_dump(), "variants": settings, "draws": [record.run.draw], "seeds": [record.run.seed]}
+    )
 
 
 def record_path(record: Record) -> str:
     """Where the record lies below the runs folder."""
-    return f"{record.run.experiment}/{record.origin.job['ratio']}/{record.run.method}/{run_of(record).path}"
+    return f"{record.origin.job.folder}/{run_of(record).path}"
 
 
 def verify_command(results: str, *words: str) -> str:
@@ -39,15 +43,18 @@ def make_command(place: str) -> str:
     return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{place}"])
 
 
-def describe(record: Record) -> str:
-    """The whole record as text; the curve is shown by its first and last points."""
+def describe(record: Record, results: str = RESULTS) -> str:
+    """The whole record as text; the curve is shown by its first and last points.
+
+    results: the results folder that it lies in, for the command that makes it again.
+    """
     parts = [
         [title(record)],
         _section("Result", _result(record)),
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(RESULTS, f"runs/{record_path(record)}")],
+        ["Make it again", INDENT + verify_command(results, f"runs/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -79,7 +86,8 @@ def _result(record: Record) -> dict[str, Any]:
     shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
     for phase, count in result.traffic.items():
         shown[f"traffic in {phase}"] = ", ".join(f"{name} {number(value)}" for name, value in count.items())
-    shown["operations"] = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    operations = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    shown["operations"] = operations if result.dense_macs else "unknown"
     shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
     shown |= {f"fault {place}": fault for place, fault in enumerate(result.faults, 1)}
     return {**shown, "weights sha256": result.weights_sha256, "result sha256": record.result_sha256}
@@ -99,7 +107,7 @@ def _origin(record: Record) -> dict[str, Any]:
         "data sha256": origin.data_sha256,
         "code": f"{origin.code_hash} ({len(origin.code)} modules)",
         "commit": record.circumstances.commit,
-        **{key: value for key, value in origin.job.items() if key not in inherited},
+        **{key: value for key, value in origin.job.model_dump(exclude_none=True).items() if key not in inherited},
     }
 
 

@@ -20,7 +20,7 @@ def as_text(explained: Explanation, results: str) -> str:
     parts = [
         [headline(explained)],
         ["How it comes about", *_paragraphs(_making(explained))],
-        [f"Runs ({len(explained.runs)})", *_run_table(explained)],
+        [f"Runs ({len(explained.runs)})", *_run_table(explained, results)],
         *_facts(explained.runs),
         ["Files", *aligned(explained.files)],
         ["Make it again", *(INDENT + command for command in commands(explained, results))],
@@ -40,7 +40,7 @@ def as_json(explained: Explanation, results: str) -> dict[str, Any]:
         "made_again": {"value": plain(explained.remade), "agrees": explained.agrees},
         "runs": [
             {
-                "record": run.path,
+                "record": f"{results}/{run.path}",
                 "run": run.record.run.model_dump(mode="json"),
                 "status": run.record.result.status,
                 "value": run.value,
@@ -75,7 +75,7 @@ def facts(run: BehindRun) -> dict[str, Any]:
         "versions": spent.versions,
         "machine": spent.machine,
         "settings": origin.settings,
-        "job": origin.job,
+        "job": origin.job.model_dump(exclude_none=True),
     }
 
 
@@ -104,15 +104,16 @@ def _making(explained: Explanation) -> dict[str, str]:
     }
 
 
-def _run_table(explained: Explanation) -> list[str]:
-    """One line per run."""
+def _run_table(explained: Explanation, results: str) -> list[str]:
+    """One line per run, with a path that `show` and `verify` take."""
     many = len({run.record.run.method for run in explained.runs}) > 1
     columns = [*(["method"] if many else []), "draw", "seed", "status", explained.metric or "value", "result", "record"]
     rows = [columns]
     for run in explained.runs:
         who, value = run.record.run, "-" if run.value is None else number(run.value)
-        told = [who.draw, who.seed, run.record.result.status, value, run.record.result_sha256[:12], run.path]
-        rows.append([str(cell) for cell in [*([who.method] if many else []), *told]])
+        path = f"{results}/{run.path}"
+        cells = [who.draw, who.seed, run.record.result.status, value, run.record.result_sha256[:12], path]
+        rows.append([str(cell) for cell in [*([who.method] if many else []), *cells]])
     widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
     return [
         INDENT + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
@@ -121,14 +122,14 @@ def _run_table(explained: Explanation) -> list[str]:
 
 def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
     """What all runs share, and what differs between them with the number of runs that have it."""
-    told: dict[str, Counter[str]] = {}
+    counts: dict[str, Counter[str]] = {}
     for run in runs:
         for name, value in facts(run).items():
-            told.setdefault(name.replace("_", " "), Counter())[_words(value)] += 1
-    shared = {name: next(iter(values)) for name, values in told.items() if len(values) == 1}
+            counts.setdefault(name.replace("_", " "), Counter())[_words(value)] += 1
+    shared = {name: next(iter(values)) for name, values in counts.items() if len(values) == 1}
     apart = {
         name: " | ".join(f"{count} runs: {value}" for value, count in values.items())
-        for name, values in told.items()
+        for name, values in counts.items()
         if len(values) > 1
     }
     parts = [["Shared by all runs", *_paragraphs(shared)]] if shared else []

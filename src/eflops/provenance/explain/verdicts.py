@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
+from eflops import trust
 from eflops.analysis.needs import needs, targets_of
 from eflops.analysis.paper import read_paper
-from eflops.analysis.products import load_object
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import Scorecard, build
@@ -61,7 +61,7 @@ def judged_line(source: Source, config: Config, name: str) -> tuple[str, list[Re
     evidence = _evidence(source, config)
     if section.name == CLAIMS:
         return str(claims.judge(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
-    line = next(line for line in load_object(section.lines)(evidence) if line.id == name)
+    line = next(line for line in trust.load("section", section.lines)(evidence) if line.id == name)
     return str(line.judgement.verdict), reads_of(source, config, name)
 
 

@@ -69,7 +69,12 @@ class Task:
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
             raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
-        first = torch.stack([self.model.initial(seed) for seed in seeds])
+        initial = (
+            getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
+        )
+        if initial is None:
+            raise UserError("initial: module takes the first weights of a model of your own; this one has uniform.")
+        first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
 
@@ -158,7 +163,8 @@ def answer(
 ) -> tuple[Message, State]:
     """What a client answers to a message, for the block's `runs`, which have these seeds, and its memory afterwards."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    work = Work(data, batches, seeds, method.task.settings.of(runs), round_, client, memory or {})
+    settings = method.task.settings.of(runs)
+    work = Work(data.at(seeds, round_, client), batches, seeds, settings, round_, client, memory or {})
     before = _contents(method, round_)
     result = method.update(received, work)
     _check_unchanged(method, before, _contents(method, round_))

@@ -18,6 +18,7 @@ from eflops.training.methods.base import State, Task, Upload, Work
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.methods.gated import EXACT, PAPER, RAW, Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
+from eflops.training.models.base import in_python
 from eflops.training.numerics import gates
 from eflops.training.numerics.kernels import ln
 from eflops.training.numerics.noise import address_of, normal
@@ -126,8 +127,9 @@ class Method:
     def _steps(self, theta: Tensor, z: Tensor, lam: Tensor, work: Work, rule: int) -> None:
         """Local steps in place; z holds mean gates, or phi by the rule RAW."""
         settings, first_prior = work.settings, work.settings.prior == "init"
-        gated_update(
-            work.data.arrays,
+        rows = work.data.arrays
+        in_python(gated_update, rows)(
+            rows,
             theta.numpy(),
             z.numpy(),
             lam.numpy(),

@@ -21,7 +21,7 @@ from torch import Tensor
 from eflops.training.messages import Message, Part
 from eflops.training.methods.base import State, Task, Upload, Work, average
 from eflops.training.methods.batches import Batches, rows_of_step
-from eflops.training.models.base import gradient
+from eflops.training.models.base import gradient, in_python
 from eflops.training.numerics.arithmetic import ZERO
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.kernels import add, clip
@@ -47,8 +47,9 @@ class Method:
         """Local steps on z at w = soft(z, lambda h), in place."""
         settings = work.settings
         numbers = settings.numbers("rate"), settings.numbers("clip"), settings.numbers("l1")
-        _dual_steps(
-            work.data.arrays,
+        rows = work.data.arrays
+        in_python(_dual_steps, rows)(
+            rows,
             received["dual"].numpy(),
             received["elapsed"].numpy(),
             work.batches,

@@ -5,7 +5,6 @@ import pandas as pd
 
 from eflops.analysis.paper import DENSE, METHOD, OVERLAP
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.table2 import selected, whole_list
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
@@ -15,9 +14,6 @@ FEW = "a split has 15 test samples, so that one of them is 0.067 of accuracy"
 GENES = ("cystatin C", "myeloperoxidase")
 
 
-@claim(
-    "golub_runs", short="On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over seeds of one split"
-)
 def golub_run(evidence: Evidence) -> Judgement:
     """Final test accuracy over 30 run seeds at one split; contradicted where it is clearly less than .01 ahead.
 
@@ -28,7 +24,6 @@ def golub_run(evidence: Evidence) -> Judgement:
     return _more_accurate(evidence, "golub_runs", "seed", "seed", draws=1, seeds=seeds)
 
 
-@claim("golub_splits", short="On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over splits")
 def golub_split(evidence: Evidence) -> Judgement:
     """The same over splits, the seeds of a split averaged.
 
@@ -37,7 +32,6 @@ def golub_split(evidence: Evidence) -> Judgement:
     return _more_accurate(evidence, "golub_splits", "split", "draw", draws=2, seeds=1, overlap=OVERLAP)
 
 
-@claim("golub_splits", short="E-FLoPS selects cystatin C and myeloperoxidase most often")
 def golub_genes(evidence: Evidence) -> Judgement:
     """Each is selected more often, split by split, than all other genes but one.
 
@@ -56,7 +50,7 @@ def golub_genes(evidence: Evidence) -> Judgement:
             gene,
             pd.Series(shares.get(gene, none) - second, index=[f"split {split}" for split in range(splits)]),
             above=0.0,
-            told=f"{gene} leads {name} by {{}} of the runs",
+            statement=f"{gene} leads {name} by {{}} of the runs",
         )
         for gene in GENES
     ]

@@ -6,7 +6,6 @@ import pandas as pd
 
 from eflops.analysis.paper import DENSE, METHOD
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Verdict
 
@@ -18,7 +17,6 @@ TWO_NUMBERS = "E-FLoPS sends two numbers per weight, the weight and its gate"
 INDICES = "the indices of kept weights are sent too, which the paper's formula does not count"
 
 
-@claim("mnist", short="E-FLoPS and Fed-IHT are equally accurate on MNIST")
 def mnist_acc(evidence: Evidence) -> Judgement:
     """Similar: final accuracies at 97.5 % sparsity at most two points apart.
 
@@ -31,7 +29,7 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         lost = int((runs["accuracy"] <= LEARNT).sum())
         because = f"{lost} of the {len(runs)} runs get fewer than half of the images right" if lost else ""
         similar = Comparison(
-            "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, told="they differ by {}", because=because
+            "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement="they differ by {}", because=because
         )
         judged = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
@@ -45,7 +43,6 @@ def mnist_acc(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim("mnist", short="On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg")
 def mnist_comm(evidence: Evidence) -> Judgement:
     """Bytes of the messages really sent, over both phases; what a round costs after the cut is told beside them.
 
@@ -66,20 +63,19 @@ def mnist_comm(evidence: Evidence) -> Judgement:
                 f"bytes / those of {evidence.label(other)}",
                 ratio("total", other),
                 below=limit,
-                told=f"it sends {{}} times the bytes of {evidence.label(other)}",
+                statement=f"it sends {{}} times the bytes of {evidence.label(other)}",
                 because=because,
             )
             for other, limit, because in ((baseline, NEAR, TWO_NUMBERS), (DENSE, FAR, INDICES))
         ]
         judged = claimed.judge(comparisons, f"at most {NEAR:g} and {FAR:g} of the other's bytes", "draws", runs)
         last = [ratio("last_round_training", other).mean() for other in (baseline, DENSE)]
-        told = f"In the last training round it sends {last[0]:.2f} and {last[1]:.3f} of their bytes."
-        return claimed.with_words(judged, told)
+        reason = f"In the last training round it sends {last[0]:.2f} and {last[1]:.3f} of their bytes."
+        return claimed.with_words(judged, reason)
 
     return claimed.under_both_names(evidence, against)
 
 
-@claim("mnist", short="On MNIST, E-FLoPS removes more operations than Fed-IHT")
 def mnist_macs(evidence: Evidence) -> Judgement:
     """The share of the dense network's multiply-accumulate operations that the final network does without.
 
@@ -89,8 +85,8 @@ def mnist_macs(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "macs")
         runs = runs.assign(removed=1 - runs["macs"] / runs["dense_macs"])
-        told = "the shares that they remove differ by {}"
-        comparison = claimed.better(runs, "removed", baseline, 0.01, "share of operations removed", told=told)
+        statement = "the shares that they remove differ by {}"
+        comparison = claimed.better(runs, "removed", baseline, 0.01, "share of operations removed", statement=statement)
         return claimed.judge([comparison], "operations removed, E-FLoPS minus the other", "draws", runs)
 
     return claimed.under_both_names(evidence, against)

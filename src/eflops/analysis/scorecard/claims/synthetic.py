@@ -4,7 +4,6 @@ import pandas as pd
 
 from eflops.analysis.paper import DENSE, METHOD
 from eflops.analysis.scorecard import claimed
-from eflops.analysis.scorecard.claimed import claim
 from eflops.analysis.scorecard.evidence import Evidence, Missing, at_ratios
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 
@@ -16,7 +15,6 @@ SHOWN = 0.64
 STABLE = 0.1
 
 
-@claim("support_recovery", short="E-FLoPS has a higher test R2 than Fed-IHT at every N/d")
 def syn_r2(evidence: Evidence) -> Judgement:
     """The final R2 at each N/d of the paper's table; contradicted where it is clearly less than .02 higher."""
 
@@ -25,7 +23,7 @@ def syn_r2(evidence: Evidence) -> Judgement:
         rows = at_ratios(runs, list(evidence.paper.recovery)).groupby("ratio")
         comparisons = [
             claimed.better(
-                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", told=f"at N/d {ratio:.2f} R2 differs by {{}}"
+                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", statement=f"at N/d {ratio:.2f} R2 differs by {{}}"
             )
             for ratio, row in rows
         ]
@@ -34,10 +32,6 @@ def syn_r2(evidence: Evidence) -> Judgement:
     return claimed.under_both_names(evidence, against)
 
 
-@claim(
-    "support_recovery",
-    short="E-FLoPS has a higher test R2 than FedAvg cut to the same size, in training and at the end",
-)
 def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     """At the end of training and after finetuning, contradicted where R2 is clearly less than .02 higher.
 
@@ -52,22 +46,19 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     means = training.groupby(["draw", "round", "method"])["r2"].mean().unstack("method").dropna()
     above = (means[METHOD] > means[DENSE]).groupby("draw").mean()
     comparisons = [
-        claimed.better(trained, "r2", DENSE, MARGIN, "after training", told="after training R2 differs by {}"),
-        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", told="after finetuning R2 differs by {}"),
+        claimed.better(trained, "r2", DENSE, MARGIN, "after training", statement="after training R2 differs by {}"),
+        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", statement="after finetuning R2 differs by {}"),
         Comparison(
             "share of training rounds above",
             above.set_axis([f"draw {draw}" for draw in above.index]),
             above=0.5,
-            told="its R2 is the higher one in {} of the training rounds",
+            statement="its R2 is the higher one in {} of the training rounds",
             share=True,
         ),
     ]
     return claimed.judge(comparisons, "R2 at two stages, and the share of rounds", "draws", runs)
 
 
-@claim(
-    "support_recovery", short="E-FLoPS finds more of the true support than Fed-IHT and FedAvg, but for the smallest N/d"
-)
 def syn_support(evidence: Evidence) -> Judgement:
     """Better than both wherever the paper has it in bold; contradicted where it is clearly less than .02 ahead.
 
@@ -86,7 +77,7 @@ def syn_support(evidence: Evidence) -> Judgement:
                 other,
                 MARGIN,
                 f"{name} at {ratio:.2f}",
-                told=f"its lead over {name} at N/d {ratio:.2f} is {{}}",
+                statement=f"its lead over {name} at N/d {ratio:.2f} is {{}}",
             )
             for ratio, row in runs[runs["ratio"].isin(claims)].groupby("ratio")
             for other in others
@@ -97,13 +88,12 @@ def syn_support(evidence: Evidence) -> Judgement:
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
             for ratio, row in runs[~runs["ratio"].isin(claims)].groupby("ratio")
         ]
-        told = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
-        return claimed.with_words(judged, told if elsewhere else "")
+        reason = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
+        return claimed.with_words(judged, reason if elsewhere else "")
 
     return claimed.under_both_names(evidence, against)
 
 
-@claim("rates_theta", "rates_phi", short="Test R2 hardly depends on the learning rates")
 def syn_lr(evidence: Evidence) -> Judgement:
     """For theta rates .05 to .5 at gate rate .85, and for gate rates .1 to .9 at theta rate .25.
 
@@ -126,7 +116,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
             f"{name} {rate:g}",
             means[best] - each,
             below=STABLE,
-            told=f"at {name} {rate:g} R2 is {{}} below its best",
+            statement=f"at {name} {rate:g} R2 is {{}} below its best",
         )
         for rate, each in means.items()
         if rate != best

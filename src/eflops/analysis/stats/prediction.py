@@ -30,7 +30,7 @@ from eflops.analysis.stats.summary import LEVEL, t_quantile
 
 
 @dataclass(frozen=True)
-class Further:
+class PredictionInterval:
     """Our mean over units, and how far a further unit's number may be from it by chance."""
 
     mean: float
@@ -68,7 +68,7 @@ class _Parts:
     seeds: np.ndarray
 
 
-def further(values: np.ndarray, noise: list[Noise]) -> list[Further]:
+def prediction_intervals(values: np.ndarray, noise: list[Noise]) -> list[PredictionInterval]:
     """One interval per column of values [units, seeds, columns]; NaN is a run without a number, such as a diverged one.
 
     Every column needs a number, and two units must have one in every column.
@@ -87,7 +87,7 @@ def outside(values: np.ndarray) -> np.ndarray:
     ]
     found = []
     for unit in range(len(values)):
-        others = further(np.delete(values, unit, axis=0), noise)
+        others = prediction_intervals(np.delete(values, unit, axis=0), noise)
         found.append([abs(parts.means[unit, at] - each.mean) > each.half for at, each in enumerate(others)])
     return np.array(found)
 
@@ -100,7 +100,7 @@ def within(values: np.ndarray) -> tuple[float, int]:
     return (squares / df if df else 0.0), df
 
 
-def _one(parts: _Parts, column: int, units: int, noise: Noise) -> Further:
+def _one(parts: _Parts, column: int, units: int, noise: Noise) -> PredictionInterval:
     seeds, own = parts.seeds[column], parts.within[column]
     df = float(parts.within_df.sum())
     pooled = float(parts.within.mean()) if df else 0.0
@@ -110,7 +110,7 @@ def _one(parts: _Parts, column: int, units: int, noise: Noise) -> Further:
         terms += [(parts.between * (1 + 1 / units), parts.between_df), (-pooled / seeds * (1 + 1 / units), df)]
     variance = sum(size for size, _ in terms)
     doubt = sum(size**2 / known for size, known in terms if size)
-    return Further(
+    return PredictionInterval(
         float(np.nanmean(parts.means[:, column])), math.sqrt(variance), variance**2 / doubt if doubt else 1.0, units
     )
 
@@ -147,7 +147,7 @@ class Share:
     splits: int
 
 
-def further_share(chosen: np.ndarray, runs: int) -> Share:
+def beta_binomial_interval(chosen: np.ndarray, runs: int) -> Share:
     """The interval for `runs` runs; chosen: 0 or 1 for each run, [splits, seeds], at least two splits."""
     splits, seeds = chosen.shape
     shares = chosen.mean(axis=1)

@@ -1,0 +1,108 @@
+"""A table of rows with a target to predict: numbers (regression) or classes, from a file that the config names.
+
+    datasets:
+      mine: {kind: table, file: patients.csv, target: outcome, sites: hospital, density: 0.2}
+
+`kind: expression` is a preset of the same steps with filters of genes and gene names (`eflops.data.expression`):
+
+    read     the file's columns become features; text with few values becomes one column of 0 and 1 per value
+    check    `faults` are sentences about what prevents training, `notes` about what a person should know
+    split    test rows by the seed: a share of each class, or of all rows where the target is a number
+    divide   a client per site, or training rows dealt out by Dirichlet counts
+    scale    features, and a numeric target, by the mean and deviation of the training rows
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from eflops.data.federation import Block, Federation
+from eflops.data.matrix import Matrix
+from eflops.data.scaling import Scaling, moments
+from eflops.data.table_checks import Report, faults, refuse, report, split_faults
+from eflops.data.tabular import Spec, classes_of, divided, filtered, labels_of, read, selected, split
+from eflops.errors import UserError
+
+CLIENT_KEYS = ("clients", "count_concentration", "min_rows")
+
+
+def spec_of(settings: Mapping[str, Any]) -> Spec:
+    """The specification of an entry of `kind: table`."""
+    names = ("file", "target", "task", "sites", "id", "one_hot", "test_share", "test_rows", *CLIENT_KEYS)
+    lists = ("classes", "ignore", "features")
+    given: dict[str, Any] = {name: settings[name] for name in names} | {name: tuple(settings[name]) for name in lists}
+    return Spec(**given, scaling=Scaling(settings["scaling"], settings["log"]))
+
+
+def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+    """One split of a table into test rows and clients; `seed` is the split."""
+    return make(spec_of(settings), seed)
+
+
+def problems(settings: Mapping[str, Any], draws: Sequence[int]) -> Report:
+    """What does not fit in the file of an entry; draws: the splits that experiments use."""
+    return report(spec_of(settings), draws)
+
+
+def features(settings: Mapping[str, Any]) -> pd.DataFrame:
+    """The features in their order, as a table of genes has them: gene, symbol, name, description and label."""
+    names = prepared(spec_of(settings)).features
+    return pd.DataFrame({"gene": names, "symbol": "", "name": "", "description": "", "label": names})
+
+
+def make(spec: Spec, seed: int) -> Federation:
+    """The federation of one split."""
+    matrix = prepared(spec)
+    refuse(split_faults(matrix, spec, [seed]))
+    test, train = split(matrix, spec, seed)
+    parts = divided(matrix, spec, train, seed)
+    scaling = spec.scaling.fitted(matrix.values[train])
+    x = scaling.apply(matrix.values)
+    y, truth, target = _targets(matrix, spec, train)
+    return Federation(
+        clients=tuple(Block(x[part], y[part]) for part in parts.values()),
+        test=Block(x[test], y[test]),
+        truth=truth,
+        meta={
+            **target,
+            "client_names": list(parts),
+            "client_samples": [[matrix.rows[row] for row in part] for part in parts.values()],
+            "test_samples": [matrix.rows[row] for row in test],
+            "centre": None if scaling.centre is None else scaling.centre.ravel().tolist(),
+            "spread": None if scaling.spread is None else scaling.spread.ravel().tolist(),
+        },
+    )
+
+
+def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, Any]]:
+    """The targets of all rows, arrays that are stored beside the rows, and what the manifest says of the target.
+
+    Numbers are standardised by the training rows, so that learning rates do not depend on their unit. The unit is
+    stored with the arrays, because the test error in that unit depends on it and the arrays' hash must tell.
+    """
+    if matrix.target is None:
+        names = classes_of(matrix, spec)
+        return labels_of(matrix, spec), {}, {"task": "classification", "classes": len(names), "class_names": [*names]}
+    centre, spread = (float(value.item()) for value in moments(matrix.target[train], axis=None))
+    if spread == 0:
+        raise UserError(f"{matrix.source}: {spec.target!r} has one value in all training rows; nothing can be learned.")
+    y = ((matrix.target - centre) / spread).astype(np.float32)
+    unit = {"name": spec.target, "centre": centre, "spread": spread}
+    return y, {"target_unit": np.array([centre, spread])}, {"task": "regression", "target": unit}
+
+
+def prepared(spec: Spec) -> Matrix:
+    """The checked rows with the features that pass the filter: the same for all splits."""
+    return _prepared(spec, spec.hashes)
+
+
+@lru_cache(maxsize=1)
+def _prepared(spec: Spec, hashes: tuple[str, ...]) -> Matrix:
+    whole = read(spec)
+    refuse(faults(whole, spec))
+    matrix = selected(whole, spec)
+    return matrix.keep(filtered(matrix, spec))

@@ -1,0 +1,95 @@
+"""Job specs: what a job computes from besides its input files, as one small JSON file per job.
+
+Reading the workflow writes the wanted spec of every job below `.eflops/` in the working folder, and nothing into the
+results. The wanted spec is an input of the job. A job that ends well leaves the spec that it worked by in the results,
+below `specs/`. Comparing the two tells whether a job is due, also where Snakemake's own metadata are gone.
+"""
+
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from eflops.errors import UserError
+from eflops.files import sha256_bytes, write_text
+from eflops.results.paths import SPEC
+
+FOLDER = ".eflops"
+# 2000-01-01: older than every output, so that Snakemake sees no reason to run the job.
+PAST = 946_684_800
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A wanted spec: its file in the working folder, and the digest of its text."""
+
+    file: Path
+    digest: str
+
+
+def wanted_folder(results: Path) -> Path:
+    """Where the wanted specs of a results folder lie, below the working folder."""
+    return Path(FOLDER, *(part for part in Path(results).parts if part not in (os.sep, os.pardir)))
+
+
+def want(results: Path, job: str, text: str, complete: bool = True) -> Wanted:
+    """Write the spec that a job is to work by, dated so that Snakemake runs the job if, and only if, it is due.
+
+    Args:
+        results: the results folder, which is only read.
+        job: the job's name, such as "tables/support_recovery".
+        text: the spec as JSON, ending in a newline.
+        complete: whether all files that the job left are there; Snakemake sees to the declared outputs itself.
+    """
+    file = wanted_folder(results) / f"{job}.json"
+    if complete and _text(results / SPEC.format(job=job)) == text:
+        if _text(file) != text or file.stat().st_mtime != PAST:
+            _write(file, text, PAST)
+    else:
+        # Snakemake ignores a new date where it remembers the same content, and the spec of a cell that lost a record
+        # is the same as before. Blanks that spell the time make the content new and leave the JSON as it is.
+        now = time.time_ns()
+        _write(file, text + f"{now:b}".translate({ord("0"): " ", ord("1"): "\t"}) + "\n", now / 1e9)
+    return Wanted(file, digest(text))
+
+
+def digest(text: str) -> str:
+    """A short name for a spec's text."""
+    return sha256_bytes(text.encode())[:16]
+
+
+def read_wanted(file: Path, expected: str) -> str:
+    """The text of the spec that a job is to work by.
+
+    expected: its digest when the job was planned. Reading the workflow with another config meanwhile, such as by a dry
+    run, changes the file.
+    """
+    text = file.read_text(encoding="utf-8").rstrip() + "\n"
+    if digest(text) != expected:
+        raise UserError(
+            f"{file}: another snakemake read this folder with another config since this run began; run it again."
+        )
+    return text
+
+
+def keep(text: str, file: Path) -> None:
+    """Leave the spec that a job worked by in the results."""
+    write_text(file, text)
+
+
+def _text(file: Path) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+
+
+def _write(file: Path, text: str, date: float) -> None:
+    """Write a file together with its date: another process may look at it. It may be lost, so it is not synced."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=".", delete=False) as stream:
+        stream.write(text)
+    os.chmod(stream.name, 0o644)
+    os.utime(stream.name, (date, date))
+    os.replace(stream.name, file)

@@ -1,0 +1,179 @@
+"""The one gate through which code is imported by name.
+
+Methods, models, engines, kinds of data, makers of tables and figures, and claims are named in configs, results folders
+and Flower messages. A name is imported only if one of these holds:
+
+- it is a part of this package that is meant for its role (`_is_packaged`);
+- the user's config names it: one that was checked in this process, or one of `own_configs`;
+- the user said so: `--trust` on the command line, or a job of the user's workflow.
+
+So a results folder or a message from somebody else is data: it cannot choose what runs.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from eflops.errors import UserError
+
+Role = Literal["engine", "method", "model", "data set", "product", "claim", "section"]
+Names = set[tuple[Role, str]]
+
+# Where the package keeps the parts of a role, and what a part of a plain name is called in its module.
+PACKAGES: Mapping[Role, tuple[str, str]] = {
+    "method": ("eflops.training.methods", "Method"),
+    "model": ("eflops.training.models", "build"),
+    "data set": ("eflops.data", "build"),
+    "product": ("eflops.analysis.products", ""),
+    "claim": ("eflops.analysis.scorecard.claims", ""),
+    "section": ("eflops.analysis.scorecard", ""),
+}
+ENGINES = {
+    "batched": "eflops.training.engines.batched",
+    "reference": "eflops.training.engines.reference",
+    "flower": "eflops.flower.simulation",
+}
+# eflops.data.build finds the builder of a kind and methods.base says what a method is; they are neither.
+NO_PARTS: Names = {("data set", "build"), ("method", "base")}
+# What the functions of a role return.
+RETURNED: Mapping[Role, tuple[str, ...]] = {"product": ("Table", "Figure"), "claim": ("Judgement",)}
+# Where a config names code: the section, and the keys of its entries.
+SECTIONS: tuple[tuple[str, str, Role], ...] = (
+    ("methods", "method", "method"),
+    ("datasets", "kind", "data set"),
+    ("datasets", "model", "model"),
+    ("experiments", "model", "model"),
+    ("searches", "model", "model"),
+    ("products", "make", "product"),
+)
+
+_names: Names = set()
+_all: list[bool] = [False]
+# Config files of the user, read when a name is met that is not known otherwise.
+_own_configs: list[Path] = []
+
+
+class Untrusted(UserError):
+    """A name that only the user may let in."""
+
+
+def load(role: Role, name: str) -> Any:
+    """The object that a name stands for in its role: a class, a function, or the module of an engine.
+
+    Args:
+        role: what the name is used as.
+        name: a part of the package by its plain name ("fedavg"), or "module:attribute".
+
+    Raises:
+        Untrusted: the name is neither the package's nor the user's.
+        UserError: there is no such module, or it has no such attribute.
+    """
+    module, attribute = _target(role, name)
+    if not _is_packaged(role, name) and not is_trusted(role, name):
+        raise Untrusted(
+            f"{name}: this {role} is not part of eflops, so it is not run for a results folder or a message that names"
+            " it; if it is yours, name it in config.yaml, and if you trust who made the folder, add --trust."
+        )
+    try:
+        found = import_module(module)
+        return getattr(found, attribute) if attribute else found
+    except ModuleNotFoundError as error:
+        if error.name and not f"{module}.".startswith(f"{error.name}."):
+            raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
+        right = f"put {module}.py beside the Snakefile" if ":" in name else f"make it, or name 'module:{role}'"
+        raise UserError(f"{name}: there is no module {module}; {right}.") from None
+    except AttributeError:
+        raise UserError(f"{name}: the module {module} has no {attribute}.") from None
+
+
+def is_trusted(role: Role, name: str) -> bool:
+    """Whether the user let a name in, for all roles or for this one."""
+    while not _all[0] and (role, name) not in _names and _own_configs:
+        allow_config(_read(_own_configs.pop()))
+    return _all[0] or (role, name) in _names
+
+
+def allow(role: Role, name: str) -> None:
+    """Let a name in."""
+    _names.add((role, name))
+
+
+def allow_all() -> None:
+    """Let every name in: what runs was asked for by the user."""
+    _all[0] = True
+
+
+def allow_config(config: Any) -> None:
+    """Let in whatever the user's config, as a plain mapping, names."""
+    _names.update(_named(config))
+
+
+@contextmanager
+def session(*own_configs: Path) -> Iterator[None]:
+    """Forget afterwards what was let in meanwhile; names in these files of the user are let in."""
+    before = set(_names), list(_all), list(_own_configs)
+    _own_configs.extend(path.absolute() for path in own_configs)
+    try:
+        yield
+    finally:
+        _names.clear()
+        _names.update(before[0])
+        _all[:], _own_configs[:] = before[1], before[2]
+
+
+def _target(role: Role, name: str) -> tuple[str, str]:
+    """The module of a name, and what to take of it."""
+    module, _, attribute = name.partition(":")
+    if attribute:
+        return module, attribute
+    if role == "engine":
+        return ENGINES.get(name, name), ""
+    package, attribute = PACKAGES[role]
+    return f"{package}.{name}", attribute
+
+
+def _is_packaged(role: Role, name: str) -> bool:
+    """Whether a name is a part of the package that is meant for its role.
+
+    A plain name is that of a module in the role's package, which defines the role's part. A maker is a function that
+    such a module defines and that returns a table or a figure, and a claim's check one that returns a judgement.
+    Nothing else of the package can be called.
+    """
+    if role == "engine":
+        return name in ENGINES
+    package, plain = PACKAGES[role]
+    module, attribute = _target(role, name)
+    fits = re.fullmatch(rf"{re.escape(package)}\.[a-z]\w*", module, re.ASCII) is not None
+    if not fits or (plain and ":" in name) or (role, name) in NO_PARTS:
+        return False
+    try:
+        part = getattr(import_module(module), attribute, None)
+    except ModuleNotFoundError:
+        return True  # of the package, and absent: `load` says what is missing
+    returned = getattr(part, "__annotations__", {}).get("return")
+    fits = role not in RETURNED or getattr(returned, "__name__", returned) in RETURNED[role]
+    return part is None or (fits and getattr(part, "__module__", "") == module)
+
+
+def _named(config: Any) -> Names:
+    """What a config names, in the roles that it names it in."""
+    names: Names = set()
+    for section, key, role in SECTIONS:
+        entries = config.get(section) if isinstance(config, Mapping) else None
+        for entry in entries.values() if isinstance(entries, Mapping) else ():
+            if isinstance(entry, Mapping) and isinstance(entry.get(key), str):
+                names.add((role, entry[key]))
+    return names
+
+
+def _read(path: Path) -> Any:
+    """What a config file holds; nothing where there is none that can be read."""
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return None

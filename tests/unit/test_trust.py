@@ -1,0 +1,123 @@
+"""Code is imported by name through one gate: the package's parts, the user's, and what the user lets in."""
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+import eflops
+from eflops import cli, trust
+from eflops.config.load import check
+from eflops.config.models import KINDS
+from eflops.config.products import general_entries, project_entries
+from eflops.data.build import builder
+from eflops.errors import UserError
+from small_results import CONFIG
+
+SOURCE = Path(eflops.__file__).parent
+STRANGER = "stranger_part:run"
+REFUSED = [
+    ("product", "eflops.files:write_text"),
+    ("product", "eflops.analysis.products:make"),
+    ("product", "eflops.analysis.products.general:pd"),
+    ("product", "eflops.analysis.products.general.x:summary"),
+    ("product", "click:edit"),
+    ("data set", "subprocess:Popen"),
+    ("data set", "build"),
+    ("data set", "eflops.data.synthetic:build"),
+    ("data set", "..files"),
+    ("method", "os:system"),
+    ("method", "base"),
+    ("method", "eflops.training.methods.fedavg:Method"),
+    ("model", "linear.x"),
+    ("engine", "eflops.training.engines.batched"),
+    ("claim", "eflops.analysis.scorecard.claims.golub:pd"),
+    ("section", "eflops.files:write_text"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A module that notes in a file that it was imported; where the file would be."""
+    mark = tmp_path / "imported"
+    (tmp_path / "stranger_part.py").write_text(
+        f"open({str(mark)!r}, 'a').close()\ndef run(*a, **k): raise ValueError\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "stranger_part", raising=False)
+    return mark
+
+
+@pytest.mark.parametrize(("role", "name"), REFUSED)
+def test_only_parts_of_the_package_that_are_meant_for_their_role_are_loaded(role: trust.Role, name: str) -> None:
+    with pytest.raises(trust.Untrusted, match="is not part of eflops"):
+        trust.load(role, name)
+
+
+def test_everything_that_the_project_names_is_a_part_of_the_package() -> None:
+    with trust.session():
+        makers = [*project_entries().values(), *general_entries(check(CONFIG)).values()]
+    for maker in makers:
+        assert callable(trust.load("product", maker["make"])), maker["make"]
+    for kind in KINDS.keys() - {"own"}:
+        assert callable(trust.load("data set", kind))
+
+
+def test_a_name_is_not_imported_before_it_is_let_in(stranger: Path) -> None:
+    with pytest.raises(trust.Untrusted, match=r"add --trust\.$"):
+        builder(STRANGER)
+    assert not stranger.exists()
+    with trust.session():
+        trust.allow("data set", STRANGER)
+        assert callable(builder(STRANGER))
+        with pytest.raises(trust.Untrusted):
+            trust.load("method", STRANGER)
+    assert stranger.exists()
+    with pytest.raises(trust.Untrusted):
+        builder(STRANGER)
+
+
+def test_names_in_the_users_config_are_let_in_in_their_role(stranger: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"datasets: {{mine: {{kind: '{STRANGER}'}}}}\nproducts: 3\n")
+    with trust.session(config):
+        assert callable(builder(STRANGER))
+        with pytest.raises(trust.Untrusted):
+            trust.load("product", STRANGER)
+    with trust.session(tmp_path / "absent.yaml"), pytest.raises(trust.Untrusted):
+        builder(STRANGER)
+
+
+def test_a_config_is_checked_without_importing_what_it_names(stranger: Path, tmp_path: Path) -> None:
+    package = tmp_path / "stranger_package"
+    package.mkdir()
+    (package / "__init__.py").write_text(f"open({str(stranger)!r}, 'a').close()\n")
+    (package / "part.py").write_text("def run(source): pass\n")
+    product = {"kind": "table", "title": "t", "make": "stranger_package.part:run"}
+    with trust.session():
+        check({**CONFIG, "products": {"mine": product}}, trusted=False)
+    assert not stranger.exists()
+
+
+def test_a_part_that_is_missing_is_said_in_a_sentence() -> None:
+    with pytest.raises(UserError, match=r"no_such: there is no module eflops\.data\.no_such"):
+        trust.load("data set", "no_such")
+
+
+def test_nothing_else_in_the_package_imports_by_name() -> None:
+    """Every other dynamic import would be a way around the gate."""
+    for path in SOURCE.rglob("*.py"):
+        if path.name == "trust.py":
+            continue
+        tree = ast.parse(path.read_text())
+        names = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        names |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert names.isdisjoint({"import_module", "__import__", "exec_module", "exec", "run_path", "run_module"}), path
+
+
+def test_commands_put_the_working_folder_behind_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["installed"])
+    cli.main(["check", "absent.yaml"])
+    assert sys.path == ["installed", str(Path.cwd())]

@@ -1,0 +1,96 @@
+# The spec of every job: what it computes from besides its input files. A changed spec makes its job run again, and
+# eflops.results.specs says how this holds without Snakemake's metadata and without a dry run touching the results.
+from functools import cache
+
+from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
+from eflops.code import code_hash, combined, data_module, file_hash
+from eflops.config.models import data_settings
+from eflops.config.products import product_job, shown_methods
+from eflops.config.searches import ranking
+from eflops.config.study import present_code
+from eflops.explorer.page import assets_hash
+from eflops.results.specs import want
+
+DIGESTS = {}
+
+
+def specify(job, text, complete=True):
+    """Write down the spec that a job is to work by.
+
+    It is written while the workflow is read: Snakemake may remember that a file written later is not there.
+    """
+    wanted = want(Path(RESULTS), job, text, complete)
+    DIGESTS[str(wanted.file)] = wanted.digest
+
+
+@cache
+def code_of(script, *modules):
+    """The name of the code that a rule's script can reach through these modules, and of the script itself."""
+    return f"{code_hash(*modules)} {file_hash(ROOT / 'workflow/scripts' / f'{script}.py')}"
+
+
+def specify_values(job, script, modules, **values):
+    """The same for values as JSON, with the name of the code."""
+    specify(job, json.dumps({**values, "code": code_of(script, *modules)}, indent=1) + "\n")
+
+
+def spec_digest(wildcards, input):
+    """The digest of a job's spec; the script refuses a spec that was changed meanwhile."""
+    return DIGESTS[input.spec]
+
+
+for cell in CELLS.values():
+    # A cell that lost a record is trained again.
+    specify(cell.job, cell.text, complete=cell.is_complete(Path(RESULTS)))
+
+DRAWS = {(plan.dataset, ratio, draw) for plan in PLANS.values() for ratio in plan.ratios for draw in plan.draws}
+for dataset, ratio, draw in DRAWS:
+    entry = STUDY.datasets[dataset]
+    modules = ("eflops.data.build", data_module(entry.kind))
+    specify_values(f"data/{dataset}/{ratio}-draw{draw}", "data", modules, settings=data_settings(entry))
+
+for name, entry in STUDY.datasets.items():
+    named = ("eflops.data.build", "eflops.data.expression", "eflops.data.table")
+    specify_values(f"data/{name}/genes", "genes", named, settings=data_settings(entry))
+    if source := getattr(entry, "source", None):
+        folder, given_folder = f"resources/{source}", STUDY.mnist_folder or ""
+        specify_values(f"fetch/{source}", "fetch", ["eflops.data.idx"], folder=folder, given=given_folder)
+
+for name in PLANS:
+    specify_values(f"gather/{name}", "gather", ["eflops.analysis.gather"])
+    specify_values(f"references/{name}", "references", ["eflops.analysis.references"])
+
+for entry, name in SEARCH_OF.items():
+    specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=ranking(STUDY.searches[name]))
+
+for name, product in PRODUCTS.items():
+    modules = ("eflops.analysis.products", product.module)
+    specify_values(f"{product.kind}s/{name}", product.kind, modules, **product_job(STUDY, product))
+
+JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
+specify_values(
+    "scorecard",
+    "scorecard",
+    ["eflops.analysis.scorecard.make", *judges(ROOT / TARGETS)],
+    labels=shown_methods(STUDY, JUDGED)["labels"],
+    experiments=JUDGED,
+)
+
+SUMMARISED = summary_sources(PRODUCTS.values())
+SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
+specify_values("summary", "summary", ["eflops.analysis.summary.write"], sources=SUMMARISED, trials=SUMMARISED_TRIALS)
+
+specify_values(
+    "study",
+    "study",
+    ["eflops.config.study"],
+    config=STUDY.model_dump(mode="json"),
+    package=combined(present_code(STUDY)),
+)
+
+specify_values(
+    "explorer",
+    "explorer",
+    ["eflops.explorer.make", *(product.module for product in PRODUCTS.values())],
+    page=assets_hash(),
+)
