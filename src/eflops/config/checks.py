@@ -167,8 +167,13 @@ def _search_mistakes(config: Config) -> Iterator[str]:
             yield unknown(f"{place}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):
             yield unknown(f"{place}.method_ranges", method, entry.methods)
+        for method in set(entry.cross) - set(entry.methods):
+            yield unknown(f"{place}.cross", method, entry.methods)
         for method in _known_methods(config, entry):
             yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            for key, crossed in entry.cross.get(method, {}).items():
+                for value in crossed:
+                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.cross.{method}")
             ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
             for key, values in ranges.items():
                 yield from _range_mistakes(config, method, key, values, f"{place}.ranges")
