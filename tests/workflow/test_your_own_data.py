@@ -36,7 +36,7 @@ def test_the_genes_that_are_found_are_those_of_b_and_t_cells(folder: Path) -> No
     # HLA-DRA and CD74 are what B cells show and T cells do not; T cells have the T-cell receptor (TRBC1).
     assert found.loc[["37039_at", "35016_at", "32794_g_at"]].tolist() == ["B", "B", "T"]
     shown = (folder / "results-mine/tables/mine_genes.md").read_text()
-    assert "| Gene | a higher value speaks for | E-FLoPS |" in shown
+    assert "| Gene | a higher value is associated with | E-FLoPS |" in shown
     assert "Best subset" in shown
 
 
