@@ -172,7 +172,8 @@ def stability(source: Source, word: str = "gene") -> Table:
     ]
     note = (
         f"Nogueira's index of the sets of {word}s that runs select (1: always the same {word}s; 0: as by chance), "
-        "across splits with the run seed held, and across run seeds with the split held. Runs that diverged are left out."
+        "across splits with the run seed held, and across run seeds with the split held. Runs that diverged are left"
+        " out."
     )
     sets = selected_features(source, source.experiment, len(source.genes(source.experiment)))
     return Table(cells, rows, note, _numbers(sets), "genes")
