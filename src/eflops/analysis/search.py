@@ -6,7 +6,8 @@ Besides the best trial the one nearest the paper's numbers is kept: is there a s
 import gzip
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from eflops.analysis.stats.trials import SETTING
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.searches import ranking
-from eflops.data.golub import genes
+from eflops.data.build import named_features
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
 from eflops.results import record
@@ -179,11 +180,12 @@ def outcome(
     trials = rank(runs, search)
     choices = {search["entry"]: choose(trials, search["searched"])}
     if search["nearest"]:
-        distance = distances(search["nearest"], runs, paper)
+        names = named_features(search["data"]).rename(columns={"gene": "probe"}) if search["nearest"] == GENES else None
+        distance = distances(search["nearest"], runs, paper, names)
         trials.insert(4, "distance", trials.set_index(KEYS).index.map(distance))
         choices[f"{search['entry']}_nearest"] = choose_nearest(trials, search["searched"])
-        if search["nearest"] == GENES:
-            trials = trials.join(gene_columns(runs, paper), on=KEYS)
+        if names is not None:
+            trials = trials.join(gene_columns(runs, paper, names), on=KEYS)
     return trials, choices
 
 
@@ -201,7 +203,7 @@ def rank_records(config: Config, name: str, results: Path, targets: Path, out: P
         for cell in [{"experiment": name, "ratio": ratio, "method": method}]
         for run in plan.runs(method)
     ]
-    rules = ranking(search)
+    rules = ranking(search, config.datasets[search.dataset])
     rows = run_rows(runs_table(entries), supports_table(entries), rules)
     write_outcome(rows, read_paper(targets), rules, out)
 
@@ -249,10 +251,16 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
 
 
-def distances(table: str, runs: pd.DataFrame, paper: Paper) -> dict[tuple[str, str], float]:
-    """The root mean square distance of each trial from its method's column in a table of the paper."""
-    if table == GENES:
-        known, differences = set(paper.genes), _from_shares
+def distances(
+    table: str, runs: pd.DataFrame, paper: Paper, names: pd.DataFrame | None = None
+) -> dict[tuple[str, str], float]:
+    """The root mean square distance of each trial from its method's column in a table of the paper.
+
+    names: the probes of the data with their genes, as `Source.probes` gives them, for the table of genes.
+    """
+    differences: Callable[[str, pd.DataFrame, Paper], list[float]]
+    if names is not None:
+        known, differences = set(paper.genes), partial(_from_shares, names=names)
     else:
         known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
     trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
@@ -267,20 +275,21 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
     return [value - row[method].value for value, row in rows if row]
 
 
-def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
+def _from_shares(method: str, trial: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> list[float]:
     """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
-    shares = _gene_shares(method, trial, paper)
+    shares = _gene_shares(method, trial, paper, names)
     return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 
-def gene_columns(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
+def gene_columns(runs: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> pd.DataFrame:
     """By trial, the share of runs that select each gene of the paper's column, and how many are among its first."""
     trials = runs[runs["method"].isin(paper.genes)].groupby(KEYS, sort=False)
-    return pd.DataFrame.from_dict({key: _gene_shares(key[0], trial, paper) for key, trial in trials}, orient="index")
+    shares = {key: _gene_shares(key[0], trial, paper, names) for key, trial in trials}
+    return pd.DataFrame.from_dict(shares, orient="index")
 
 
-def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper) -> dict[str, float]:
-    names, column = genes(), paper.genes[method]
+def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> dict[str, float]:
+    column = paper.genes[method]
     shares = gene_shares(selected_of(trial, len(names)), names)
     probes, first = (
         {str(gene): list(group) for gene, group in part.groupby("gene", sort=False)["frequency"]}

@@ -2,23 +2,27 @@
 
 from typing import Any
 
-from eflops.config.models import Search
+from eflops.config.models import Dataset, Search, data_settings
 from eflops.rng import numpy_generator
 
 
-def ranking(search: Search) -> dict[str, Any]:
+def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
     """The rules of a search's ranking.
 
+    dataset: the entry of the data that it trains on, whose genes the paper's shares are looked up among.
+
     Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
-    settings that its trials set; `budget`: by crossed method, the variants that it may choose from (`budget_of`).
+    settings that its trials set; `data`: the settings of the data, where their genes are looked up; `budget`: by
+    crossed method, the variants that it may choose from (`budget_of`).
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
     searched = {
         name: [*search.settings, *search.ranges, *search.method_ranges.get(name, {}), *search.cross.get(name, {})]
         for name in search.methods
     }
+    data = {"data": data_settings(dataset)} if search.nearest == "gene_frequency" else {}
     budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
-    return {**rules, "entry": search.entry, "searched": searched, "budget": budget}
+    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, **data}
 
 
 def budget_of(search: Search, method: str) -> list[str]:
