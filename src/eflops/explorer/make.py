@@ -42,7 +42,13 @@ def explored(results: Sequence[str], out: Path | None = None) -> Path:
 
 def make(results: str, out: Path, before: str | None = None) -> None:
     """Write the page of a results folder (or of a commit's published results); `before` is what it is compared to."""
-    with side(results) as folder, opened(folder) as store:
+    with side(results) as folder:
+        write_text(out, page_of(folder, results, before))
+
+
+def page_of(folder: Path, results: str, before: str | None = None) -> str:
+    """The page of a results folder, which it calls `results`; `before` is what it is compared to."""
+    with opened(folder) as store:
         config = read_study(store.folder).config
         # A published folder holds no gathered files, so they are made from the records.
         source = from_records(store, config) if store.published else Source(store.folder, method_labels(config))
@@ -55,7 +61,7 @@ def make(results: str, out: Path, before: str | None = None) -> None:
         if before is not None:
             with side(before) as old:
                 parts["moved"] = _moved(old, folder, (before, results))
-        write_text(out, render(_first_sight(store, parts["index"], bool(before)), parts))
+        return render(_first_sight(store, parts["index"], bool(before)), parts)
 
 
 def _parts(
