@@ -14,6 +14,8 @@ from pathlib import Path
 from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
+# The methods that eflops.training.engines.reference has; a test compares them.
+REFERENCE_METHODS = ("eflops", "fedavg", "fediht", "fediterht")
 
 
 def code_hashes(*roots: str) -> dict[str, str]:
@@ -111,8 +113,25 @@ def _with_parents(names: Iterable[str]) -> Iterator[str]:
 
 def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     """The modules that a training job starts from."""
-    module = method.split(":")[0] if ":" in method else f"eflops.training.methods.{method}"
-    return ("eflops.training.train", engine_module(engine), f"eflops.training.models.{model}", module)
+    modules = (
+        name.split(":")[0] if ":" in name else f"eflops.training.{kind}.{name}"
+        for kind, name in (("models", model), ("methods", method))
+    )
+    return ("eflops.training.train", engine_module(engine), *modules)
+
+
+def engine_of(engine: str, model: str, method: str) -> str:
+    """The engine that trains: a torch module of the user's own has no compiled form, so the reference engine has it.
+
+    A method that the reference engine does not have runs on the batched one, with gradients by autograd.
+    """
+    return "reference" if ":" in model and engine == "batched" and method in REFERENCE_METHODS else engine
+
+
+@cache
+def training_hashes(method: str, model: str, engine: str) -> dict[str, str]:
+    """The content hash of every module that a training job can reach, by module name."""
+    return code_hashes(*training_roots(method, model, engine))
 
 
 def engine_module(engine: str) -> str:

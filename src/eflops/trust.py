@@ -45,6 +45,8 @@ SECTIONS: tuple[tuple[str, str, Role], ...] = (
     ("methods", "method", "method"),
     ("datasets", "kind", "data set"),
     ("datasets", "model", "model"),
+    ("experiments", "model", "model"),
+    ("searches", "model", "model"),
     ("products", "make", "product"),
 )
 

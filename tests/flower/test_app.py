@@ -25,7 +25,7 @@ from eflops.errors import UserError
 from eflops.flower import client
 from eflops.flower.journal import Journal
 from eflops.flower.plan import RunConfig, check, make_draw, plan
-from eflops.flower.rows import Place, own_rows
+from eflops.flower.rows import NodeConfig, file_rows
 from eflops.flower.server import look
 from eflops.flower.work import RECORD, WORK, Agreement, Work
 from eflops.training.methods.base import Payload, Upload
@@ -130,7 +130,7 @@ def table(**changes: Any) -> pd.DataFrame:
 
 def brought(folder: Path, rows: pd.DataFrame, label: str = "class") -> Federation:
     rows.to_csv(folder / "rows.csv", index=False)
-    return own_rows(str(folder / "rows.csv"), label, AGREED)
+    return file_rows(str(folder / "rows.csv"), label, AGREED)
 
 
 def test_a_node_keeps_the_agreed_genes_and_scales_each_array_by_itself(tmp_path: Path) -> None:
@@ -166,11 +166,11 @@ def test_rows_without_an_agreed_gene_or_without_labels_are_refused(tmp_path: Pat
 
 def test_a_nodes_config_is_checked() -> None:
     with pytest.raises(UserError, match="--node-config: 'dta' is not known; known here: client, data, label"):
-        Place.of({"dta": "rows.csv"})
+        NodeConfig.of({"dta": "rows.csv"})
     with pytest.raises(UserError, match="client='first' is wrong"):
-        Place.of({"client": "first"})
-    assert Place.of({"data": "rows.csv", "label": "class"}) == Place("rows.csv", "class", -1, 0)
-    assert Place.of({"partition-id": 1, "num-partitions": 3}) == Place("", "", 1, 3)
+        NodeConfig.of({"client": "first"})
+    assert NodeConfig.of({"data": "rows.csv", "label": "class"}) == NodeConfig("rows.csv", "class", -1, 0)
+    assert NodeConfig.of({"partition-id": 1, "num-partitions": 3}) == NodeConfig("", "", 1, 3)
 
 
 def test_a_server_with_rows_of_its_own_refuses_a_scaling_by_pooled_rows(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from flwr.supercore.task_identity import TaskIdentity
 
 from eflops.config.cell import CellSpec
 from eflops.errors import UserError
-from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, renormalised
+from eflops.flower.grid import FaultPolicy, GridTransport, Node, meet, numbered, renormalised
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.methods.base import Payload, Upload
@@ -106,9 +106,9 @@ def gated(message: Message) -> Message:
     return content(message, message=messages.encode(Payload(ones, None, ones, None, torch.ones(1)), SIZE))
 
 
-def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
+def transport(*behaviours: list[Behaviour], **fault_policy: Any) -> GridTransport:
     nodes = {client: 100 + client for client in range(len(behaviours))}
-    return GridTransport(Nodes(list(behaviours)), nodes, WORK, Patience(**{"seconds": 0.05, **patience}))
+    return GridTransport(Nodes(list(behaviours)), nodes, WORK, FaultPolicy(**{"seconds": 0.05, **fault_policy}))
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:

@@ -5,14 +5,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from eflops.data.federation import Federation
 from eflops.training import messages
+from eflops.training.engines import single
 from eflops.training.methods.base import Payload
 from eflops.training.methods.cut import top
 from eflops.training.models import linear
 from eflops.training.models.base import Layer
+from eflops.training.modules import ModuleModel
 from eflops.training.numerics import wire
 from small_problems import METHODS, train_reference, train_results, train_runs
 
@@ -31,6 +33,26 @@ def partly_gated(monkeypatch: pytest.MonkeyPatch) -> None:
         return model
 
     monkeypatch.setattr(linear, "build", build)
+    monkeypatch.setattr(single, "built_in", as_module)
+
+
+class Split(nn.Module):
+    """The same as a torch module."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(features - UNGATED, 1, bias=False)
+        self.last = nn.Linear(UNGATED, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """A number a row."""
+        return self.first(x[:, :-UNGATED]) + self.last(x[:, -UNGATED:])
+
+
+def as_module(name: str, shape: tuple[int, ...], meta: dict[str, Any]) -> ModuleModel:
+    """The linear model as the reference engine trains it."""
+    first = linear.Linear(shape[0]).initial
+    return ModuleModel(name, lambda shape, _: Split(shape[0]), shape, None, gated=["first"], initial=first)
 
 
 @EVERY

@@ -61,8 +61,9 @@ def run_row(path: str, entry: record.Record) -> dict[str, Any]:
         "parameters": result.parameters,
         "kept": len(result.support),
         **{f"{name}_{phase}": count for phase, counts in traffic.items() for name, count in counts.items()},
-        "macs": sum(result.macs.values()),
-        "dense_macs": sum(result.dense_macs.values()),
+        # A model of the user's own may have operations that nobody can count.
+        "macs": sum(result.macs.values()) if result.macs else None,
+        "dense_macs": sum(result.dense_macs.values()) if result.dense_macs else None,
         **{f"set_{name}": value for name, value in entry.origin.settings.items()},
         "cpu_seconds": entry.circumstances.cpu_seconds / entry.circumstances.runs_in_batch,
         "evaluation_seconds": entry.circumstances.evaluation_seconds / entry.circumstances.runs_in_batch,

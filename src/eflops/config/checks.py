@@ -25,6 +25,7 @@ def mistakes(config: Config) -> Iterator[str]:
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
     yield from _dataset_mistakes(config)
+    yield from _model_mistakes(config)
     methods = [*_method_mistakes(config)]
     yield from methods
     if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
@@ -60,6 +61,23 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                     yield f"{place}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
             yield from own.builder_mistakes(entry.kind, f"{place}.kind")
+
+
+def _model_mistakes(config: Config) -> Iterator[str]:
+    """Whether models of the user's own can be built; what their modules are called is known in the job alone."""
+    sections: tuple[tuple[str, Mapping[str, Any]], ...] = (
+        ("datasets", config.datasets),
+        ("experiments", config.experiments),
+        ("searches", config.searches),
+    )
+    for section, entries in sections:
+        for name, entry in entries.items():
+            model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
+            if entry.model is not None and ":" in entry.model:
+                yield from own.model_mistakes(entry.model, f"{section}.{name}.model")
+            elif entry.gated and ":" not in model:
+                right = "all weights of a built-in model are gated; leave this key out"
+                yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
 
 
 def _method_mistakes(config: Config) -> Iterator[str]:
@@ -149,8 +167,13 @@ def _search_mistakes(config: Config) -> Iterator[str]:
             yield unknown(f"{place}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):
             yield unknown(f"{place}.method_ranges", method, entry.methods)
+        for method in set(entry.cross) - set(entry.methods):
+            yield unknown(f"{place}.cross", method, entry.methods)
         for method in _known_methods(config, entry):
             yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            for key, crossed in entry.cross.get(method, {}).items():
+                for value in crossed:
+                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.cross.{method}")
             ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
             for key, values in ranges.items():
                 yield from _range_mistakes(config, method, key, values, f"{place}.ranges")

@@ -31,6 +31,10 @@ NotEmpty = Field(min_length=1)
 # By data set (or another entry that a search writes) and method: the settings that searches chose.
 Chosen = dict[Name, dict[Name, Settings]]
 Names = Annotated[list[Name], NotEmpty, Once]
+ImportPath = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+# Modules of a torch module, such as features.0.
+Modules = Annotated[list[Annotated[str, Field(pattern=r"^\w+(\.\w+)*$")]], NotEmpty, Once]
+OWN_MODEL = "the model fitted to it, or module:function for a torch module of your own (docs/adding-a-model.md)"
 Ratios = Annotated[list[Positive], Once]
 Draws = Annotated[list[Seed], NotEmpty, Once]
 
@@ -66,13 +70,16 @@ class Dataset(Strict):
     )
     min_rows: Count = Field(1, description="rows that every client has at least")
     density: Part = Field(description="rho, the share of weights a sparse model keeps")
+    gated: Modules | None = Field(
+        None, description="modules of a model of your own that are gated, counted in the density and cut; null: all"
+    )
 
 
 class Synthetic(Dataset):
     """Sparse linear regression with a Toeplitz design."""
 
     kind: Literal["synthetic"] = Field(description="the word synthetic")
-    model: Literal["linear"] = Field("linear", description="the model fitted to it")
+    model: Literal["linear"] | ImportPath = Field("linear", description=OWN_MODEL)
     features: Count = Field(1000, description="d, the number of features")
     correlation: Annotated[float, FromText, Field(gt=-1, lt=1)] = Field(
         0.2, description="correlation of neighbouring features"
@@ -87,7 +94,7 @@ class Expression(Dataset):
     """Gene expression with classes, from a matrix file; docs/your-own-data.md shows how."""
 
     kind: Literal["expression"] = Field(description="the word expression")
-    model: Literal["softmax"] = Field("softmax", description="the model fitted to it")
+    model: Literal["softmax"] | ImportPath = Field("softmax", description=OWN_MODEL)
     density: Part = Field(0.001, description="rho, the share of weights a sparse model keeps")
     genes_per_class: Annotated[Count | None, FromText] = Field(
         None, description="weights that a sparse model keeps, instead of density"
@@ -107,6 +114,7 @@ class Expression(Dataset):
     min_range: Annotated[Positive | None, FromText] = Field(
         None, description="keep genes whose largest value exceeds the least by so much"
     )
+    intercept: Flag = Field(False, description="give each class an intercept, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms before scaling")
     scaling: Literal["whole", "per_array", "per_gene"] = Field("per_array", description="what is standardised alone")
     test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
@@ -126,7 +134,11 @@ class Table(Dataset):
     """Rows with a target to predict, numbers or classes, from one file; docs/your-own-data.md shows how."""
 
     kind: Literal["table"] = Field(description="the word table")
-    model: Literal["glm"] = Field("glm", description="linear regression for numbers, softmax regression for classes")
+    model: Literal["glm"] | ImportPath = Field(
+        "glm",
+        description="glm: linear regression for numbers, softmax regression for classes; or module:function for a torch"
+        " module of your own (docs/adding-a-model.md)",
+    )
     density: Part = Field(0.1, description="rho, the share of weights a sparse model keeps")
     keep: Annotated[Count | None, FromText] = Field(
         None, description="weights that a sparse model keeps, of classes so many each, instead of density"
@@ -146,6 +158,7 @@ class Table(Dataset):
     one_hot: Annotated[int, FromText, Field(ge=0, le=10**4)] = Field(
         10, description="a text column with at most so many values becomes a column of 0 and 1 for each value"
     )
+    intercept: Flag = Field(True, description="give the model an intercept, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms of the features before scaling")
     scaling: Literal["per_feature", "per_row", "whole", "none"] = Field(
         "per_feature", description="what is standardised alone, by the training rows"
@@ -170,7 +183,7 @@ class Mnist(Dataset):
     """Handwritten digits, or another set of the same file format."""
 
     kind: Literal["mnist"] = Field(description="the word mnist")
-    model: Literal["cnn"] = Field("cnn", description="the model fitted to it")
+    model: Literal["cnn"] | ImportPath = Field("cnn", description=OWN_MODEL)
     source: Literal["mnist", "fashion_mnist"] = Field("mnist", description="which images")
     ratio_per_class: Share = Field(0.01981, description="share of each class's training images that is used")
     label_concentration: Positive = Field(1.0, description="Dirichlet concentration of the clients' labels")
@@ -182,7 +195,8 @@ class OwnData(Dataset):
     """A data set of the user's own: `kind` is the import path of its builder."""
 
     kind: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="its builder, as module:function")
-    model: Literal["linear", "softmax", "cnn"] = Field(description="the model fitted to it")
+    model: Literal["linear", "softmax", "cnn"] | ImportPath = Field(description=OWN_MODEL)
+    intercept: Flag = Field(False, description="give a linear or softmax model an intercept, never gated or cut")
     options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
 
 
@@ -231,6 +245,8 @@ class Experiment(Strict):
     """A full crossing of ratios, methods, settings, data draws and run seeds."""
 
     dataset: Name = Field(description="a data set of this file")
+    model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
+    gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
     methods: Names = Field(description="methods of this file, in the order of the columns")
     ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
     draws: Draws = Field([0], description="data seeds: draws of synthetic data, train/test splits of real data")
@@ -273,6 +289,8 @@ class Search(Strict):
     chooses: Name | None = Field(
         None, description="the entry of the chosen settings that it writes, one search each; null: its data set's"
     )
+    model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
+    gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
     methods: Names = Field(description="methods of this file")
     ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
     draws: Draws = Field(description="data seeds that no experiment uses")
@@ -289,7 +307,7 @@ class Search(Strict):
     settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
-    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
+    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty, Once]]] = Field(
         {}, description="by method: settings whose values are all trained with each drawn setting, nothing else changed"
     )
 
@@ -337,6 +355,15 @@ class Config(Strict):
         return self.chosen if isinstance(self.chosen, dict) else {}
 
 
+def model_of(config: Config, name: str) -> tuple[str, list[str] | None]:
+    """The model of an experiment or search, and which of its modules are gated: its own, or its data set's."""
+    entry = entry_of(config, name)
+    dataset: Any = config.datasets[entry.dataset]
+    if entry.model is None:
+        return dataset.model, entry.gated or dataset.gated
+    return entry.model, entry.gated
+
+
 def entry_of(config: Config, name: str) -> Experiment | Search:
     """The experiment or search of this name."""
     return config.experiments[name] if name in config.experiments else config.searches[name]
@@ -344,7 +371,8 @@ def entry_of(config: Config, name: str) -> Experiment | Search:
 
 def data_settings(entry: Dataset) -> dict[str, Any]:
     """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
-    return entry.model_dump(mode="json", exclude={"label", "model", "client_fraction", "settings_like"})
+    unused = {"label", "model", "gated", "intercept", "client_fraction", "settings_like"}
+    return entry.model_dump(mode="json", exclude=unused)
 
 
 # Names that the config had before: a config with one is told the present name, and older results stay readable.

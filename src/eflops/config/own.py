@@ -56,6 +56,11 @@ def builder_mistakes(path: str, place: str) -> Iterator[str]:
     yield from _name_mistakes(path, place) or _call_mistakes(path, BUILD, (), place)
 
 
+def model_mistakes(path: str, place: str) -> Iterator[str]:
+    """Whether "module:function" leads to a function that can build a torch module."""
+    yield from _name_mistakes(path, place) or _call_mistakes(path, ("shape", "classes"), (), place)
+
+
 def maker_mistakes(path: str, parameters: Mapping[str, Any], place: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can make a product with these parameters."""
     yield from _name_mistakes(path, place) or _call_mistakes(path, ("source",), tuple(parameters), place)

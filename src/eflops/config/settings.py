@@ -47,8 +47,10 @@ class TrainingSettings(Strict):
     batch_size: Annotated[Count | None, FromText] = Field(
         None, description="rows per step; null takes all rows of the client"
     )
-    initial: Literal["uniform", "zeros"] = Field(
-        "uniform", description="first weights: uniform within 1 / sqrt(incoming weights of a unit), or all 0"
+    initial: Literal["uniform", "zeros", "module"] = Field(
+        "uniform",
+        description="first weights: uniform within 1 / sqrt(incoming weights of a unit), all 0, or those that a module"
+        " of your own gives itself, which is its default",
     )
     rate: Positive = Field(0.05, description="eta_theta, the learning rate of the weights")
     clip: Annotated[Positive | None, FromText] = Field(

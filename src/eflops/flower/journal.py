@@ -30,12 +30,12 @@ class Journal:
         self.faults, self.channel = transport.faults, transport.channel
         self.recalled = 0
 
-    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Payload, selection: ClientSelection, round_: int) -> list[Upload]:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
         if path.exists():
             return self._recall(read_json(path), download)
-        uploads = self.transport.exchange(phase, download, asked, round_)
+        uploads = self.transport.exchange(phase, download, selection, round_)
         answers = [
             {"weight": upload.weights.item(), "message": b64encode(messages.encode(upload.payload, self.size)).decode()}
             for upload in uploads

@@ -25,7 +25,7 @@ from eflops.results import record
 from eflops.results.labels import Run
 from eflops.training.methods.base import Method, Task
 from eflops.training.methods.settings import RunSettings, batch_key
-from eflops.training.models import build_model
+from eflops.training.models import build_model, model_facts
 from eflops.training.rounds import Connect, Server, Transport
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
@@ -36,7 +36,7 @@ MOST_WEIGHTS = 20_000
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
     engine = trust.load("engine", job.spec.engine)
-    hashes = code.code_hashes(*code.training_roots(job.spec.method, job.spec.model, job.spec.engine))
+    hashes = code.training_hashes(job.spec.method, job.spec.model, job.spec.engine)
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
     if due:
@@ -48,7 +48,7 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     """Train what a spec file asks for and write the cell's manifest: its records with their hashes."""
     spec = read_spec(plan)
     job = job_of(spec, results, block_size)
-    if code.code_hash(*code.training_roots(spec.method, spec.model, spec.engine)) != spec.code:
+    if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
             f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
         )
@@ -94,7 +94,8 @@ def make_task(
     cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
-    model = build_model(cell.model, federation.test, federation.meta)
+    as_module = cell.engine == "reference"
+    model = build_model(cell.model, federation.test, model_facts(cell, federation), cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
@@ -152,7 +153,7 @@ def train_block(
 
 def is_portable(cell: record.Cell) -> bool:
     """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
-    return ":" not in cell.method and cell.engine != "reference"
+    return ":" not in cell.method + cell.model and cell.engine != "reference"
 
 
 def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record.Result:

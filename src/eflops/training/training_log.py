@@ -81,7 +81,7 @@ class TrainingLog:
         self.curve.append(metrics)
         self.marks.append((phase, round_ + 1))
         total = task.settings.rounds + task.settings.finetune_rounds
-        name = "r2" if "r2" in metrics else "accuracy"
+        name = next((name for name in ("r2", "accuracy") if name in metrics), next(iter(metrics)))
         progress(phase, round_ + 1, total, float(np.mean(metrics[name].numpy())))
 
     def count(self, phase: str, clients: int, size: int, download: Payload, upload: Payload) -> None:

@@ -86,7 +86,8 @@ def _result(record: Record) -> dict[str, Any]:
     shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
     for phase, count in result.traffic.items():
         shown[f"traffic in {phase}"] = ", ".join(f"{name} {number(value)}" for name, value in count.items())
-    shown["operations"] = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    operations = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
+    shown["operations"] = operations if result.dense_macs else "unknown"
     shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
     shown |= {f"fault {place}": fault for place, fault in enumerate(result.faults, 1)}
     return {**shown, "weights sha256": result.weights_sha256, "result sha256": record.result_sha256}

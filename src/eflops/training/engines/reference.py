@@ -100,12 +100,12 @@ def gated_client(run: Problem, received: Message, client: int, round_: int) -> M
         {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.gated, "maximize": True},
     ])  # fmt: skip
     noise = run.gate_noise(client, round_)
-    for x, y in run.batches(client, round_, settings.local_steps):
+    for mean_loss in run.losses(client, round_, settings.local_steps):
         loss = torch.zeros(())
         for _ in range(settings.samples):
             weights = theta * run.with_ones(gate(phi + next(noise)))
             clip_gradient(weights, settings.clip, settings.samples)
-            loss = loss + run.loss(weights, x, y) / settings.samples
+            loss = loss + mean_loss(weights) / settings.samples
         constraint = active(phi).sum() - run.target
         objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
         optimizer.zero_grad()
@@ -152,8 +152,8 @@ def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) 
         keep = kept(run, round_) if server_cuts else None
         answers = []
         for client, w in run.selected_in(round_):
-            batches = run.batches(client, round_, settings.local_steps)
-            theta = descent(run, state, batches, settings.rate, keep if step_cuts else None)
+            losses = run.losses(client, round_, settings.local_steps)
+            theta = descent(run, state, losses, settings.rate, keep if step_cuts else None)
             answers.append((w, plain_message(run, theta, keep if settings.sparse_upload or step_cuts else None)))
         theta = torch.stack([w * answer.theta for w, answer in answers]).sum(0)
         state, down = plain_message(run, theta, keep), state
@@ -166,8 +166,8 @@ def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
     for round_ in range(settings.rounds, settings.rounds + settings.finetune_rounds):
         answers = []
         for client, w in run.selected_in(round_):
-            batches = run.batches(client, round_, settings.finetune_steps)
-            answers.append(w * descent(run, state, batches, settings.finetune_rate, None, state.support))
+            losses = run.losses(client, round_, settings.finetune_steps)
+            answers.append(w * descent(run, state, losses, settings.finetune_rate, None, state.support))
         state, down = state._replace(theta=torch.stack(answers).sum(0)), state
         yield Round("finetuning", round_, down, state, state, state.theta)
 
@@ -175,7 +175,7 @@ def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
 def descent(
     run: Problem,
     received: Message,
-    batches: Iterator[tuple[Tensor, Tensor]],
+    losses: Iterator[Callable[[Tensor], Tensor]],
     rate: float,
     keep: int | None,
     moving: Tensor | float = 1.0,
@@ -185,9 +185,9 @@ def descent(
     optimizer = torch.optim.SGD([theta], rate)
     theta.register_hook(lambda gradient: gradient * moving)
     clip_gradient(theta, run.settings.clip)
-    for x, y in batches:
+    for mean_loss in losses:
         optimizer.zero_grad()
-        run.loss(theta, x, y).backward()
+        mean_loss(theta).backward()
         optimizer.step()
         theta.data = plain_message(run, theta.data, keep).theta
     return theta.detach()
@@ -211,7 +211,7 @@ def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
     """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut."""
     gated, ungated = magnitude[: run.gated], magnitude[run.gated :]
     if run.settings.layer_floor:
-        parts = (gated[layer.start : layer.stop] for layer in run.parts)
+        parts = (gated[layer.start : layer.stop] for layer in run.model.layers)
         floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in parts]
         gated = gated.masked_fill(torch.cat(floors), math.inf)
     return torch.cat([largest(gated, keep), torch.ones_like(ungated, dtype=torch.bool)])

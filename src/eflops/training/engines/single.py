@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, mse_loss
+from torch import Tensor
 
 from eflops.data.federation import Federation
 from eflops.data.job import Job
@@ -16,8 +16,8 @@ from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
-from eflops.training.models.base import Layer
-from eflops.training.models.network import KERNEL, POOL, cnn_stages
+from eflops.training.models import model_facts
+from eflops.training.modules import ModuleModel, built_in
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog, pruned
@@ -48,16 +48,11 @@ class Round(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem:
-    """One run: the model as a torch module, rows (x, y) of each client, how many are selected, m, settings and seed.
+    """One run: the model, rows (x, y) of each client, how many are selected, m, settings and seed."""
 
-    gated: how many parameters, the first ones, may be gated and cut; parts: the layers that they belong to.
-    """
-
-    module: nn.Module
+    model: ModuleModel
     clients: Sequence[tuple[Tensor, Tensor]]
     selected: int
-    gated: int
-    parts: Sequence[Layer]
     target: int
     settings: Any
     seed: int
@@ -65,37 +60,23 @@ class Problem:
     @property
     def size(self) -> int:
         """|theta|."""
-        return sum(part.numel() for part in self.module.parameters())
+        return self.model.size
+
+    @property
+    def gated(self) -> int:
+        """How many parameters, the first ones, may be gated and cut."""
+        return self.model.gated
 
     def with_ones(self, z: Tensor) -> Tensor:
         """Gates of all parameters: those of gated ones, and 1 of the others."""
         return torch.cat([z, z.new_ones(self.size - self.gated)]) if self.gated < self.size else z
 
-    def loss(self, weights: Tensor, x: Tensor, y: Tensor) -> Tensor:
-        """The mean loss of flat weights: squared error, or cross-entropy where labels are classes."""
-        own = dict(self.module.named_parameters())
-        parts = weights.split([part.numel() for part in own.values()])
-        named = {name: part.view_as(like) for (name, like), part in zip(own.items(), parts, strict=True)}
-        output = torch.func.functional_call(self.module, named, (x,))
-        return mse_loss(output[:, 0], y) if y.is_floating_point() else cross_entropy(output, y)
-
-    @property
-    def layers(self) -> list[nn.Module]:
-        """The layers that have weights."""
-        return [layer for layer in self.module.modules() if list(layer.parameters(recurse=False))]
-
-    def by_layer(self, values: Tensor) -> Sequence[Tensor]:
-        """Flat values layer by layer."""
-        return values.split([sum(part.numel() for part in layer.parameters()) for layer in self.layers])
-
     @property
     def first_weights(self) -> Tensor:
-        """Uniform within 1 / sqrt(incoming weights of a unit), as torch starts a layer, or all 0."""
-        if self.settings.initial == "zeros":
-            return torch.zeros(self.size)
-        numbers = uniform([self.seed], "first weights", (), 1, self.size)[0, 0] * 2 - 1
-        parts = zip(self.by_layer(numbers), self.layers, strict=True)
-        return torch.cat([part / math.sqrt(next(layer.parameters())[0].numel()) for part, layer in parts])
+        """The module's own, uniform within 1 / sqrt(incoming weights of a unit), or all 0."""
+        kinds = {"module": self.model.module_initial, "uniform": self.model.initial}
+        initial = kinds.get(self.settings.initial)
+        return torch.zeros(self.size) if initial is None else initial(self.seed)
 
     def selected_in(self, round_: int) -> list[tuple[int, float]]:
         """The clients of a round with their weights in averages: by rows, or even."""
@@ -103,13 +84,20 @@ class Problem:
         rows = [len(self.clients[client][0]) if self.settings.weighting == "samples" else 1 for client in chosen]
         return [(client, count / sum(rows)) for client, count in zip(chosen, rows, strict=True)]
 
-    def batches(self, client: int, round_: int, steps: Steps) -> Iterator[tuple[Tensor, Tensor]]:
-        """The rows of each local step."""
+    def losses(self, client: int, round_: int, steps: Steps) -> Iterator[Callable[[Tensor], Tensor]]:
+        """The loss of each local step, on its rows, as a function of the weights.
+
+        Random numbers of the module follow from the seed, the round, the client, and how often a loss was computed.
+        """
         x, y = self.clients[client]
         drawn = draw_batches(len(x), steps, self.settings.batch_size, [self.seed], round_, client)
+        turns = count()
         for step in range(drawn.steps):
-            rows = chosen_rows(drawn, step)
-            yield (x, y) if rows is None else (x[rows[0]], y[rows[0]])
+            chosen = chosen_rows(drawn, step)
+            rows = slice(None) if chosen is None else chosen[0]
+            yield lambda weights, rows=rows: self.model.loss(  # type: ignore[misc]
+                weights, x[rows], y[rows], (self.seed, round_, client, next(turns))
+            )
 
     @property
     def first_noise(self) -> Tensor:
@@ -118,16 +106,16 @@ class Problem:
 
     def gate_noise(self, client: int, round_: int) -> Iterator[Tensor]:
         """log u - log(1 - u) for uniform u, one draw of all gates after the other."""
-        steps = sum(1 for _ in self.batches(client, round_, self.settings.local_steps))
+        steps = sum(1 for _ in self.losses(client, round_, self.settings.local_steps))
         u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gated)
         yield from torch.logit(u[:, 0], torch.finfo(u.dtype).eps / 2)
 
 
 @dataclass(frozen=True)
 class Clients:
-    """All clients in this process, the model as a torch module, and what trains it: takes the place of a transport."""
+    """All clients in this process, the model, and what trains it: stands in for a transport."""
 
-    module: nn.Module
+    model: ModuleModel
     rows: Sequence[tuple[Tensor, Tensor]]
     train: Callable[[Problem], Iterator[Round]]
     faults: Sequence[str] = ()
@@ -169,10 +157,7 @@ class Server:
     def problem(self, seed: int) -> Problem:
         """The run with this seed."""
         (settings,) = self.task.settings.runs
-        task, clients = self.task, self.clients
-        return Problem(
-            clients.module, clients.rows, self.selected, task.gated, task.layers, task.target, settings, seed
-        )
+        return Problem(self.clients.model, self.clients.rows, self.selected, self.task.target, settings, seed)
 
     def is_shown(self, point: Round) -> bool:
         """Whether the curve has a point after this round: some of each phase, and its last."""
@@ -189,23 +174,6 @@ def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
         yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit, ungated)
 
 
-def as_module(model: str, shape: tuple[int, ...], meta: dict[str, Any]) -> nn.Module:
-    """The model as a torch module whose parameters, one after the other, are the flat weights."""
-    model = {"regression": "linear", "classification": "softmax"}[meta["task"]] if model == "glm" else model
-    if model == "linear":
-        return nn.Linear(shape[0], 1, bias=False)
-    if model == "softmax":
-        return nn.Linear(shape[0], meta["classes"], bias=False)
-    first, second, *dense = cnn_stages(shape, meta["classes"])
-    layers: list[nn.Module] = []
-    for stage in (first, second):
-        layers += nn.Conv2d(stage.sources, stage.units, KERNEL), nn.MaxPool2d(POOL), nn.ReLU()
-    layers.append(nn.Flatten())
-    for stage in dense:
-        layers += nn.Linear(stage.sources * stage.taps, stage.units), nn.ReLU()
-    return nn.Sequential(*layers[:-1])
-
-
 def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
     """Do `work` with one run at a time, trained by one of these methods."""
     name = job.spec.method
@@ -214,8 +182,10 @@ def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Ca
     prepare()
 
     def connect(task: Task, federation: Federation, run: Any) -> Any:
-        module = as_module(job.spec.model, federation.test.x.shape[1:], federation.meta)
+        built: Any = task.model
+        if not isinstance(built, ModuleModel):
+            built = built_in(job.spec.model, federation.test.x.shape[1:], model_facts(job.spec, federation))
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
-        return Clients(module, rows, lambda problem: train(problem, methods[name]))
+        return Clients(built, rows, lambda problem: train(problem, methods[name]))
 
     work(connect, 1)

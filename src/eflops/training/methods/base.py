@@ -58,7 +58,12 @@ class Task:
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
             raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
-        first = torch.stack([self.model.initial(seed) for seed in seeds])
+        initial = (
+            getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
+        )
+        if initial is None:
+            raise UserError("initial: module takes the first weights of a model of your own; this one has uniform.")
+        first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
 
@@ -144,7 +149,9 @@ def answer(
 ) -> Payload:
     """What a client answers to a message, for the block's `runs`, which have these seeds."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    sent = method.update(received, Work(data, batches, seeds, method.task.settings.of(runs), round_, client))
+    sent = method.update(
+        received, Work(data.at(seeds, round_, client), batches, seeds, method.task.settings.of(runs), round_, client)
+    )
     check_message(method, sent, len(seeds), f"client {client}'s answer")
     return sent
 
@@ -153,12 +160,12 @@ def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
     """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
     if not isinstance(message, Payload):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Payload.")
-    size = method.task.size
-    vectors, numbers = ("values", "gates"), ("tail", "multiplier")
+    task = method.task
     expected: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
-        **dict.fromkeys(vectors, (torch.float32, (runs, size))),
-        "support": (torch.bool, (runs, size)),
-        **dict.fromkeys(numbers, (torch.float32, (runs,))),
+        "values": (torch.float32, (runs, task.size)),
+        "gates": (torch.float32, (runs, task.gated)),
+        "support": (torch.bool, (runs, task.size)),
+        **dict.fromkeys(("tail", "multiplier"), (torch.float32, (runs,))),
     }
     for name, (kind, shape) in expected.items():
         part = getattr(message, name)

@@ -12,7 +12,7 @@ from torch import Tensor
 from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
 from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut, CutSchedule
-from eflops.training.models.base import gradient
+from eflops.training.models.base import gradient, in_python
 from eflops.training.numerics.arithmetic import ZERO
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.kernels import add, clip
@@ -93,8 +93,9 @@ def descend(
     keep: weights that each step leaves standing, None for all. only: the mask [runs, size] of weights that move.
     """
     settings = work.settings
-    _descend(
-        work.data.arrays,
+    rows = work.data.arrays
+    in_python(_descend, rows)(
+        rows,
         theta.numpy(),
         work.batches,
         (settings.numbers(rate), settings.numbers("clip")),

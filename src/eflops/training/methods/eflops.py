@@ -16,6 +16,7 @@ from eflops.training.methods.base import Payload, State, Task, Upload, Work
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.methods.gated import Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
+from eflops.training.models.base import in_python
 from eflops.training.numerics import gates
 from eflops.training.numerics.kernels import ln
 from eflops.training.numerics.noise import address_of, normal
@@ -54,8 +55,9 @@ class Method:
         theta, z, lam = received.values, _present(received.gates), _present(received.multiplier)
         settings = work.settings
         own_prior = settings.prior == "init"
-        gated_update(
-            work.data.arrays,
+        rows = work.data.arrays
+        in_python(gated_update, rows)(
+            rows,
             theta.numpy(),
             z.numpy(),
             lam.numpy(),

@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 
 from eflops.errors import UserError
-from eflops.training.numerics.compiled import compiled
+from eflops.training.numerics.compiled import Function, compiled
 from eflops.training.numerics.noise import uniform
 from eflops.training.numerics.product import in_panels
 
@@ -61,6 +61,10 @@ class Rows:
     def __len__(self) -> int:
         return self.x.shape[0]
 
+    def at(self, seeds: Sequence[int], round_: int, client: int) -> "Rows":
+        """These rows in one round of a client, for models that draw random numbers: they follow from this address."""
+        return self
+
 
 @dataclass(frozen=True)
 class Operations:
@@ -87,7 +91,7 @@ class Model(Protocol):
         """The rows of a data block."""
 
     def initial(self, seed: int) -> Tensor:
-        """The first parameters [size] of the run with this seed."""
+        """The first parameters [size] of the run with this seed: `initial: uniform`."""
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
@@ -103,8 +107,18 @@ def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarr
     """slope [runs, size] of the mean loss at weights [runs, size]. For compiled code alone.
 
     Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
+    Compiled code has an overload for each type of rows. Rows of a torch module compute it by autograd, in Python.
     """
-    raise NotImplementedError
+    rows.gradient(weights, chosen, slope)
+
+
+def in_python(steps: Function, rows: Any) -> Function:
+    """A compiled function that calls `gradient`: as it is for compiled rows, interpreted for rows of a torch module.
+
+    The functions that it calls stay compiled.
+    """
+    interpreted: Any = steps
+    return steps if isinstance(rows, tuple) else interpreted.py_func
 
 
 class MatrixRows(NamedTuple):
@@ -121,6 +135,11 @@ class MatrixRows(NamedTuple):
 def matrix_rows(rows: Rows) -> MatrixRows:
     """The layout of rows of features."""
     return MatrixRows(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())
+
+
+def with_ones(x: np.ndarray) -> np.ndarray:
+    """Rows [n, features] with a last feature of ones, whose weight is an intercept."""
+    return np.column_stack([x, np.ones(len(x), np.float32)])
 
 
 def is_kind(rows: Any, kind: type) -> bool:

@@ -1,0 +1,385 @@
+"""Any torch module as a model: flat parameters, loss, metrics and operations of an `nn.Module`.
+
+The reference engine trains every model in this form, built-in ones too. A model of the user's own has no other form:
+
+    model: my_net:build        # in config.yaml
+
+    def build(shape, classes): ...      # in my_net.py: the module for rows of this shape
+    def loss(output, y): ...            # optional
+    def metrics(output, y): ...         # optional
+
+docs/adding-a-model.md says what a module may do.
+"""
+
+import math
+import random
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, mse_loss
+
+from eflops import trust
+from eflops.errors import UserError
+from eflops.rng import address_key
+from eflops.training.models.base import Layer, Model, Operations, Rows
+from eflops.training.models.classes import class_metrics
+from eflops.training.models.network import KERNEL, POOL, cnn_stages
+from eflops.training.numerics.noise import uniform
+from eflops.training.operations import Counts, count_sparse, trace
+
+Build = Callable[[tuple[int, ...], int | None], nn.Module]
+Loss = Callable[[Tensor, Tensor], Tensor]
+Metrics = Callable[[Tensor, Tensor], Mapping[str, float | Tensor]]
+
+# Rows of one forward pass where metrics are computed: few enough for the memory of a laptop.
+EVALUATED_ROWS = 1000
+
+
+@contextmanager
+def seeded(seed: int, purpose: str, *address: int) -> Iterator[None]:
+    """Let all random numbers of torch, numpy and Python follow from an address; their states come back afterwards."""
+    key = address_key(seed, purpose, *address)
+    states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    torch.manual_seed(key % 2**63)
+    np.random.seed(key % 2**32)
+    random.seed(key)
+    try:
+        yield
+    finally:
+        torch.set_rng_state(states[0])
+        np.random.set_state(states[1])
+        random.setstate(states[2])
+
+
+@dataclass(frozen=True)
+class ModuleRows(Rows):
+    """Rows of a client; in a round they know the address that the module's random numbers follow from.
+
+    address: the seed of each run, the round, and the client.
+    """
+
+    model: "ModuleModel | None" = None
+    address: tuple[Sequence[int], int, int] = ((), 0, 0)
+
+    def at(self, seeds: Sequence[int], round_: int, client: int) -> "ModuleRows":
+        """These rows in one round of a client."""
+        return replace(self, address=(seeds, round_, client))
+
+    @cached_property
+    def arrays(self) -> "Steps":
+        """What `gradient` is called with: it counts the steps of the round."""
+        assert self.model is not None
+        return Steps(self.model, self.x, self.y, self.address)
+
+
+class Steps:
+    """The gradients of a client's local steps in one round, by autograd, one run after the other.
+
+    Each call of `gradient` is the next turn; step and sample of the gates follow from it.
+    """
+
+    def __init__(self, model: "ModuleModel", x: Tensor, y: Tensor, address: tuple[Sequence[int], int, int]) -> None:
+        self.model, self.x, self.y = model, x, y
+        self.seeds, self.round, self.client = address
+        self.turn = 0
+
+    @torch.enable_grad()
+    def gradient(self, weights: np.ndarray, chosen: np.ndarray, gradient: np.ndarray) -> None:
+        """gradient [runs, size] of the mean loss at weights [runs, size], over each run's chosen rows [runs, batch]."""
+        for run, seed in enumerate(self.seeds):
+            theta = torch.from_numpy(weights[run]).clone().requires_grad_()
+            rows = torch.from_numpy(chosen[run]) if chosen.shape[1] else slice(None)
+            address = int(seed), self.round, self.client, self.turn
+            loss = self.model.loss(theta, self.x[rows], self.y[rows], address)
+            gradient[run] = torch.autograd.grad(loss, theta)[0].numpy()
+        self.turn += 1
+
+
+class ModuleModel:
+    """A torch module as a `Model`: its parameters in one flat vector, gated ones first.
+
+    Args:
+        name: what the config calls it, for messages.
+        build: called as build(shape, classes); called again for the first weights of every run.
+        shape: the shape of one row of data.
+        classes: how many classes there are; None for a numeric target.
+        gated: names of modules or parameters that may be gated and cut; None for all.
+        loss: the mean loss of an output and labels; None for cross-entropy, or the squared error of a number.
+        metrics: further numbers of an output on the test rows, by name.
+        unit: the deviation that numeric targets were divided by; with it, `rmse` is the error in the target's unit.
+        initial: the first weights [size] of a seed under `initial: uniform`; None for those of `initial`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        build: Build,
+        shape: tuple[int, ...],
+        classes: int | None,
+        gated: Sequence[str] | None = None,
+        loss: Loss | None = None,
+        metrics: Metrics | None = None,
+        unit: float | None = None,
+        initial: Callable[[int], Tensor] | None = None,
+    ) -> None:
+        self.name, self.shape, self.classes, self.unit = name, tuple(shape), classes, unit
+        self._build, self._loss, self._metrics, self._initial = build, loss, metrics, initial
+        self.module = self._built(0)
+        parameters = dict(self.module.named_parameters())
+        _check_parameters(name, parameters)
+        chosen = _gated_names(name, self.module, gated)
+        # Python's sort is stable: within gated and ungated parameters the module's order stays.
+        self.names = sorted(parameters, key=lambda each: each not in chosen)
+        self.shapes = {each: parameters[each].shape for each in self.names}
+        counts = {each: parameters[each].numel() for each in self.names}
+        self.size, self.gated = sum(counts.values()), sum(counts[each] for each in chosen)
+        ends = np.cumsum([counts[each] for each in self.names]).tolist()
+        self.starts = dict(zip(self.names, [0, *ends[:-1]], strict=True))
+        self.layers = tuple(
+            Layer(owner or "module", self.starts[group[0]], self.starts[group[-1]] + counts[group[-1]])
+            for owner, group in _by_owner(each for each in self.names if each in chosen)
+        )
+        self._check()
+
+    def rows(self, x: np.ndarray, y: np.ndarray) -> ModuleRows:
+        """The rows of a data block."""
+        return ModuleRows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: rows, self)
+
+    def initial(self, seed: int) -> Tensor:
+        """Weights uniform within 1 / sqrt(incoming weights of a unit), layer by layer, biases too.
+
+        A layer without a matrix of weights, such as a norm, starts as the module has it.
+        """
+        if self._initial is not None:
+            return self._initial(seed)
+        numbers = uniform([seed], "first weights", (), 1, self.size)[0, 0] * 2 - 1
+        theta = self.module_initial(seed)
+        incoming: dict[str, int] = {}
+        for name, shape in self.shapes.items():
+            if len(shape) > 1:
+                incoming.setdefault(name.rpartition(".")[0], math.prod(shape[1:]))
+        for name, shape in self.shapes.items():
+            owner, start, stop = name.rpartition(".")[0], self.starts[name], self.starts[name] + math.prod(shape)
+            if owner in incoming:
+                theta[start:stop] = numbers[start:stop] / math.sqrt(incoming[owner])
+        return theta
+
+    def module_initial(self, seed: int) -> Tensor:
+        """The first weights [size] that the module gives itself, with random numbers from the run's address."""
+        first = self._first(seed)
+        return torch.cat([first[each].reshape(-1) for each in self.names])
+
+    def loss(self, weights: Tensor, x: Tensor, y: Tensor, address: tuple[int, int, int, int]) -> Tensor:
+        """The mean loss of flat weights [size] on rows, in train mode.
+
+        address: seed, round, client and turn, from which the module's own random numbers follow, such as dropout's.
+        """
+        with seeded(address[0], "module", *address[1:]):
+            output = self.output(weights, x, True)
+        if self._loss is not None:
+            return self._loss(output, y)
+        return cross_entropy(output, y) if self.classes else mse_loss(output.reshape(len(x)), y)
+
+    def output(self, weights: Tensor, x: Tensor, training: bool) -> Tensor:
+        """The module's output for rows x with flat weights [size]."""
+        parts = weights.split([math.prod(shape) for shape in self.shapes.values()])
+        named = {each: part.view(shape) for (each, shape), part in zip(self.shapes.items(), parts, strict=True)}
+        result: Tensor = torch.func.functional_call(self.module.train(training), named, (x,))
+        return result
+
+    def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+        """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
+        result = torch.empty_like(theta)
+        rows = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.numpy()
+        data.arrays.gradient(theta.numpy(), rows, result.numpy())
+        return result
+
+    @torch.no_grad()
+    def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
+        """The metrics [runs] of parameters [runs, size] on test rows, in eval mode.
+
+        Accuracy and cross-entropy of classes (and AUC where a row is a vector of features), mean squared error and R2
+        of numbers, as far as the output has their shape; and what the user's `metrics` says.
+        """
+        with seeded(0, "evaluation"):
+            outputs = [torch.cat([self.output(run, x, False) for x in data.x.split(EVALUATED_ROWS)]) for run in theta]
+            further = [self._further(output, data.y) for output in outputs]
+        metrics = self._usual(torch.stack(outputs), data.y)
+        return metrics | {
+            name: torch.tensor([run[name] for run in further], dtype=torch.float64) for name in further[0]
+        }
+
+    def macs(self, kept: np.ndarray) -> Operations:
+        """The cost of one prediction; without any number where it is unknown. `operations` has the rule."""
+        return count_sparse(self._counts, kept)
+
+    @cached_property
+    def _counts(self) -> Counts | None:
+        return trace(self.module.eval(), self.shape, self.starts)
+
+    def _usual(self, output: Tensor, y: Tensor) -> dict[str, Tensor]:
+        """The metrics that every model of classes or numbers has; output [runs, rows, ...]."""
+        runs, rows = output.shape[:2]
+        if self.classes and output.shape[2:] == (self.classes,):
+            return class_metrics(output, y, area=len(self.shape) == 1)
+        if self.classes is None and output[0].numel() == rows:
+            errors = (output.reshape(runs, rows) - y).double().square().mean(1)
+            labels = y.double()
+            metrics = {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
+            return metrics if self.unit is None else {**metrics, "rmse": errors.sqrt() * self.unit}
+        return {}
+
+    def _further(self, output: Tensor, y: Tensor) -> dict[str, float]:
+        if self._metrics is None:
+            return {}
+        values = self._metrics(output, y)
+        if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
+            raise UserError(f"model {self.name}: metrics(output, y) should give numbers by name, and gave {values!r}.")
+        return {name: float(value) for name, value in values.items()}
+
+    def _built(self, seed: int) -> nn.Module:
+        """A module of this model with the first weights of a run."""
+        with seeded(seed, "first weights"), torch.enable_grad():
+            try:
+                module = self._build(self.shape, self.classes)
+            except Exception as error:
+                raise self._failed(f"build({self.shape}, {self.classes})", error) from error
+        if not isinstance(module, nn.Module):
+            raise UserError(
+                f"model {self.name}: build should give a torch.nn.Module, and gave {type(module).__name__}."
+            )
+        return module
+
+    def _first(self, seed: int) -> dict[str, Tensor]:
+        """A run's first parameters by name."""
+        parameters = {each: part.detach() for each, part in self._built(seed).named_parameters()}
+        if {each: part.shape for each, part in parameters.items()} != self.shapes:
+            raise UserError(f"model {self.name}: build gives other parameters when it is called again; it must not.")
+        return parameters
+
+    def _check(self) -> None:
+        """Train and evaluate a row of zeros, so that what a module cannot do is said before a run starts."""
+        x = torch.zeros(2, *self.shape)
+        y = torch.zeros(2, dtype=torch.int64 if self.classes else torch.float32)
+        before = {each: part.clone() for each, part in self.module.named_buffers()}
+        theta = self.module_initial(0).requires_grad_()
+        try:
+            with torch.enable_grad():
+                loss = self.loss(theta, x, y, (0, 0, 0, 0))
+                (gradient,) = torch.autograd.grad(loss, theta)
+            output = self.output(theta.detach(), x, False)
+        except UserError:
+            raise
+        except Exception as error:
+            raise self._failed(f"a step on rows of shape {[2, *self.shape]}", error) from error
+        changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
+        if changed:
+            raise UserError(
+                f"model {self.name}: training changes its buffers {_listed(changed)}, which clients do not exchange;"
+                " use a norm without running statistics, such as torch.nn.GroupNorm."
+            )
+        if loss.ndim or gradient.shape != theta.shape:
+            raise UserError(f"model {self.name}: loss should give one number, and gave a shape of {list(loss.shape)}.")
+        if self._loss is None and self.classes and output.shape != (2, self.classes):
+            right = f"[rows, {self.classes}], or loss(output, y) should stand beside build"
+            raise UserError(f"model {self.name}: the output of 2 rows has shape {list(output.shape)}; give {right}.")
+
+    def _failed(self, what: str, error: Exception) -> UserError:
+        reason = " ".join(str(error).split())[:300]
+        return UserError(f"model {self.name}: {what} fails ({type(error).__name__}: {reason}).")
+
+
+def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Sequence[str] | None) -> ModuleModel:
+    """The model that the user's function "module:build" makes, with `loss` and `metrics` of the same file."""
+    build: Build = trust.load("model", name)
+    beside: Any = import_module(name.partition(":")[0])
+    loss, metrics = getattr(beside, "loss", None), getattr(beside, "metrics", None)
+    return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics, unit_of(meta))
+
+
+def unit_of(meta: Mapping[str, Any]) -> float | None:
+    """The deviation that numeric targets were divided by; None where they were not."""
+    return meta.get("target", {}).get("spread")
+
+
+def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:
+    """A built-in model as a torch module: the flat parameters of the compiled model, and its first weights.
+
+    What the compiled model does not gate is the bias of its only layer.
+    """
+    compiled: Model = trust.load("model", name)(shape, meta)
+    intercept = compiled.gated < compiled.size
+
+    def dense(shape: tuple[int, ...], classes: int | None) -> nn.Module:
+        return nn.Sequential(OrderedDict(weights=nn.Linear(shape[0], classes or 1, bias=intercept)))
+
+    network = len(compiled.layers) > 1
+    gated = ["weights.weight"] if intercept else None
+    build, classes = _cnn if network else dense, meta.get("classes")
+    return ModuleModel(name, build, shape, classes, gated, unit=unit_of(meta), initial=compiled.initial)
+
+
+def _cnn(shape: tuple[int, ...], classes: int | None) -> nn.Module:
+    assert classes is not None
+    first, second, *dense = cnn_stages(shape, classes)
+    layers: list[tuple[str, nn.Module]] = []
+    for stage in (first, second):
+        layers.append((stage.name, nn.Conv2d(stage.sources, stage.units, KERNEL)))
+        layers += [(f"pool_{stage.name}", nn.MaxPool2d(POOL)), (f"relu_{stage.name}", nn.ReLU())]
+    layers.append(("flatten", nn.Flatten()))
+    for stage in dense:
+        layers.append((stage.name, nn.Linear(stage.sources * stage.taps, stage.units)))
+        layers.append((f"relu_{stage.name}", nn.ReLU()))
+    return nn.Sequential(OrderedDict(layers[:-1]))
+
+
+def _by_owner(names: Any) -> list[tuple[str, list[str]]]:
+    """Parameters module by module, in their order."""
+    return [(owner, list(group)) for owner, group in groupby(names, lambda each: each.rpartition(".")[0])]
+
+
+def _gated_names(name: str, module: nn.Module, gated: Sequence[str] | None) -> set[str]:
+    """The parameters that may be gated and cut: those of the named modules, or all.
+
+    A parameter that several modules share is gated if one of them is named.
+    """
+    first: dict[int, str] = {}
+    chosen: set[str] = set()
+    used: set[str] = set()
+    for each, part in module.named_parameters(remove_duplicate=False):
+        first.setdefault(id(part), each)
+        named = [one for one in gated or () if f"{each}.".startswith(f"{one}.")]
+        used |= set(named)
+        if gated is None or named:
+            chosen.add(first[id(part)])
+    unknown = [one for one in gated or () if one not in used]
+    if unknown or not chosen:
+        known = dict.fromkeys(each.rpartition(".")[0] or each for each, _ in module.named_parameters())
+        wrong = f"there is no {_listed(unknown)} with parameters" if unknown else "it names no module"
+        raise UserError(f"model {name}: gated: {wrong}; the module has {_listed([*known])}.")
+    return chosen
+
+
+def _check_parameters(name: str, parameters: Mapping[str, nn.Parameter]) -> None:
+    if not parameters:
+        raise UserError(f"model {name}: the module has no parameters to train.")
+    for each, part in parameters.items():
+        if isinstance(part, nn.UninitializedParameter):
+            raise UserError(f"model {name}: {each} has no shape yet; state the input size instead of a lazy layer.")
+        if part.dtype != torch.float32:
+            raise UserError(f"model {name}: {each} is {part.dtype}; parameters must be torch.float32.")
+        if not part.requires_grad:
+            raise UserError(f"model {name}: {each} is frozen; keep what is not trained as a buffer.")
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

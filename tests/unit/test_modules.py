@@ -1,0 +1,248 @@
+"""A torch module of the user's own as a model: parameters, first weights, randomness, modes, operations, refusals."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import nets
+from eflops import trust
+from eflops.data.federation import Federation
+from eflops.data.job import Job
+from eflops.errors import UserError
+from eflops.results.labels import Run
+from eflops.results.record import Result, result_hash
+from eflops.training.engines import batched, reference
+from eflops.training.modules import ModuleModel, seeded
+from eflops.training.rounds import Connect, Server
+from eflops.training.train import make_method, make_result, make_task
+from small_problems import METHODS, random_images, small_job
+
+EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture(autouse=True)
+def trusted() -> Any:
+    with trust.session():
+        trust.allow_all()
+        yield
+
+
+def train(federation: Federation, model: str, name: str, seeds: list[int], **settings: Any) -> list[Result]:
+    """The results of runs of a custom model: on the engine that Flower shares, or one by one on the reference."""
+    gated, engine = settings.pop("gated", None), settings.pop("engine", "reference")
+    job, variants = small_job("linear", name, [{}] * len(seeds), settings)
+    job = job.model_copy(update={"model": model, "engine": engine, "gated": gated})
+    if engine == "batched":
+        batched.prepare()
+        task, evaluation = make_task(job, variants, federation)
+        server = Server(task, evaluation, batched.transport(None, task, federation), 3, lambda *_: None)
+        theta, log = server.run(make_method(job, task), seeds)
+        return [make_result(task, theta[row], log, row) for row in range(len(seeds))]
+    results = []
+    for seed in seeds:
+        task, evaluation = make_task(job, variants[:1], federation)
+
+        def work(
+            connect: Connect, largest_block: int, task: Any = task, data: Any = evaluation, own: int = seed
+        ) -> None:
+            clients: Any = connect(task, federation, Run("base", 0, own))
+            theta, log = reference.Server(task, data, clients, 3, lambda *_: None).run(None, [own])
+            results.append(make_result(task, theta[0], log, 0))
+
+        reference.run(Job(job, Path(), Path(), ()), work)
+    return results
+
+
+def model(build: Any, shape: tuple[int, ...] = (5,), classes: int | None = None, **options: Any) -> ModuleModel:
+    return ModuleModel("my_net:build", build, shape, classes, **options)
+
+
+@EVERY
+def test_the_same_module_has_the_bits_of_the_built_in_model(name: str, synthetic: Federation) -> None:
+    (own,) = train(synthetic, "nets:linear", name, [1], initial="uniform")
+    (ours,) = train(synthetic, "linear", name, [1])
+    assert own.weights_sha256 == ours.weights_sha256
+    assert own.metrics == ours.metrics
+    assert own.traffic == ours.traffic
+
+
+def test_the_papers_cnn_as_a_plain_module_has_the_result_hash_of_the_reference_engine() -> None:
+    settings: dict[str, Any] = {"rounds": 2, "finetune_rounds": 1, "batch_size": 4, "prune_from": 0.5}
+    (own,) = train(random_images(), "nets:cnn", "eflops", [1], initial="uniform", **settings)
+    (ours,) = train(random_images(), "cnn", "eflops", [1], **settings)
+    assert ours.parameters == 44_426
+    assert ours.dead_units.keys() == {"conv1", "conv2", "dense1", "dense2"}
+    assert result_hash(own) == result_hash(ours)
+
+
+@EVERY
+def test_flowers_client_and_the_reference_engine_agree_but_for_rounding(name: str, synthetic: Federation) -> None:
+    settings: dict[str, Any] = {"batch_size": 4, "rounds": 4, "finetune_rounds": 2, "gated": ["0", "4"]}
+    settings |= {"samples": 2} if name == "eflops" else {}
+    (own,) = train(synthetic, "nets:dropout", name, [1], **settings)
+    (ours,) = train(synthetic, "nets:dropout", name, [1], engine="batched", **settings)
+    assert own.metrics == pytest.approx(ours.metrics, rel=1e-2, abs=1e-3)
+    assert own.traffic == ours.traffic
+
+
+def test_a_run_does_not_depend_on_its_neighbours_and_comes_back_bit_for_bit(synthetic: Federation) -> None:
+    for engine in ("batched", "reference"):
+        both = train(synthetic, "nets:dropout", "eflops", [1, 2], engine=engine)
+        torch.manual_seed(99)
+        (alone,) = train(synthetic, "nets:dropout", "eflops", [2], engine=engine)
+        assert both[1] == alone
+        assert both[0].weights_sha256 != alone.weights_sha256
+
+
+def test_dropout_follows_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = model(nets.dropout)
+    x, y, theta = torch.randn(6, 5), torch.randn(6), own.module_initial(0)
+    losses = {address: own.loss(theta, x, y, address).item() for address in np.ndindex(2, 2, 2, 2)}
+    assert len(set(losses.values())) == 16
+    assert own.loss(theta, x, y, (1, 0, 1, 0)).item() == losses[1, 0, 1, 0]
+
+
+def test_other_random_numbers_of_a_module_follow_the_address_too() -> None:
+    class Noisy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(5))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return x @ self.weight + float(np.random.rand())
+
+    own = model(lambda shape, classes: Noisy())
+    arguments = own.module_initial(0), torch.ones(3, 5), torch.ones(3)
+    assert own.loss(*arguments, (0, 0, 0, 1)) == own.loss(*arguments, (0, 0, 0, 1))
+    assert own.loss(*arguments, (0, 0, 0, 1)) != own.loss(*arguments, (0, 0, 0, 2))
+
+
+def test_metrics_are_measured_in_eval_mode_and_steps_are_taken_in_train_mode() -> None:
+    own = model(nets.dropout)
+    theta, rows = own.module_initial(0)[None], own.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
+    again = [own.measure(theta, rows)["mse"] for _ in range(2)]
+    assert torch.equal(*again)
+    assert not own.module.training
+    own.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0))
+    assert own.module.training
+
+
+def test_first_weights_are_the_modules_own_or_uniform() -> None:
+    own = model(nets.dropout)
+    with seeded(7, "first weights"):
+        module = nets.dropout((5,), None)
+    flat = torch.cat([part.detach().reshape(-1) for part in module.parameters()])
+    assert torch.equal(own.module_initial(7), flat)
+    assert not torch.equal(own.module_initial(8), flat)
+    first = own.initial(7)
+    assert first[:40].abs().max() <= 5**-0.5
+    assert torch.equal(first[48:64], torch.cat([torch.ones(8), torch.zeros(8)]))  # a norm starts as torch starts it
+
+
+def test_named_modules_alone_are_gated() -> None:
+    own = model(nets.dropout, gated=["0", "4.weight"])
+    assert own.names == ["0.weight", "0.bias", "4.weight", "1.weight", "1.bias", "4.bias"]
+    assert (own.size, own.gated) == (40 + 8 + 8 + 8 + 8 + 1, 56)
+    assert [(layer.name, layer.start, layer.stop) for layer in own.layers] == [("0", 0, 48), ("4", 48, 56)]
+
+
+def test_shared_weights_count_once_and_are_gated_under_either_name() -> None:
+    own = model(nets.tied)
+    assert own.size == 25 + 5 + 5 + 6
+    assert model(nets.tied, gated=["second"]).gated == 25 + 5
+    assert own.macs(np.ones(own.size, bool)).operations == {}  # the counter cannot tell whose weights they are
+
+
+def test_operations_of_a_chain_leave_dead_units_out_and_others_do_not() -> None:
+    own = model(nets.cnn, (1, 28, 28), 10)
+    kept = np.ones(own.size, bool)
+    assert own.macs(kept).operations == {
+        "conv1": 86_400, "conv2": 153_600, "dense1": 30_720, "dense2": 10_080, "dense3": 840
+    }  # fmt: skip
+    kept[own.starts["dense3.weight"] :] = False
+    assert sum(own.macs(kept).operations.values()) == 0
+    other = model(nets.residual, (1, 28, 28), 10)
+    everything = other.macs(np.ones(other.size, bool))
+    assert everything.operations == {"0": 100 * 36, "1.conv": 144 * 36, "4": 160}
+    assert everything.dead_units == {}
+    kept = np.ones(other.size, bool)
+    kept[other.starts["1.conv.weight"]] = False
+    assert other.macs(kept).operations["1.conv"] == 143 * 36
+
+
+def test_operations_that_no_layer_has_are_unknown() -> None:
+    class Product(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(5, 5))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return (x @ self.weight).sum(1)
+
+    assert model(lambda shape, classes: Product()).macs(np.ones(25, bool)).operations == {}
+
+
+def test_the_users_loss_and_metrics_are_taken() -> None:
+    def loss(output: Tensor, y: Tensor) -> Tensor:
+        return (output[:, 0] - y).abs().mean()
+
+    own = model(nets.linear, loss=loss, metrics=lambda output, y: {"mae": loss(output, y)})
+    theta, rows = torch.zeros(1, 5), own.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
+    assert own.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0)).item() == 1.5
+    metrics = own.measure(theta, rows)
+    assert metrics["mae"].item() == 1.5
+    assert metrics["mse"].item() == 3.5
+    assert metrics["r2"].item() == pytest.approx(1 - 3.5 / 1.25)
+
+
+def wrong_loss(output: Tensor, y: Tensor) -> Tensor:
+    return output
+
+
+class Frozen(nn.Linear):
+    def __init__(self) -> None:
+        super().__init__(5, 1)
+        self.bias.requires_grad_(False)
+
+
+REFUSED: list[tuple[Any, dict[str, Any], str]] = [
+    (nets.batch_norm, {}, "training changes its buffers 1.running_mean, .*torch.nn.GroupNorm"),
+    (lambda shape, classes: nn.Linear(3, 1), {}, "a step on rows of shape .2, 5. fails"),
+    (lambda shape, classes: 1 / 0, {}, "build.*fails .ZeroDivisionError"),
+    (lambda shape, classes: 3, {}, "should give a torch.nn.Module, and gave int"),
+    (lambda shape, classes: nn.Identity(), {}, "no parameters to train"),
+    (lambda shape, classes: nn.LazyLinear(1), {}, "state the input size"),
+    (lambda shape, classes: nn.Linear(5, 1).double(), {}, "must be torch.float32"),
+    (lambda shape, classes: Frozen(), {}, "bias is frozen"),
+    (lambda shape, classes: nn.Linear(5, 3), {"classes": 4}, "has shape .2, 3.; give .rows, 4."),
+    (nets.linear, {"gated": ["head"]}, "there is no head with parameters; the module has 0"),
+    (nets.linear, {"gated": []}, "it names no module"),
+    (nets.linear, {"loss": wrong_loss}, "a step on rows|should give one number"),
+]
+
+
+@pytest.mark.parametrize(("build", "options", "right"), REFUSED, ids=[right for _, _, right in REFUSED])
+def test_what_a_module_cannot_do_is_refused_in_a_sentence(build: Any, options: dict[str, Any], right: str) -> None:
+    with pytest.raises(UserError, match=right):
+        model(build, **options)
+
+
+def test_constant_buffers_are_allowed() -> None:
+    class Positions(nn.Linear):
+        def __init__(self) -> None:
+            super().__init__(5, 1)
+            self.register_buffer("positions", torch.arange(5.0))
+
+        def forward(self, x: Tensor) -> Tensor:
+            return super().forward(x + self.positions)
+
+    assert model(lambda shape, classes: Positions()).size == 6
+
+
+def test_built_in_models_have_no_first_weights_of_a_module(synthetic: Federation) -> None:
+    with pytest.raises(UserError, match="initial: module"):
+        train(synthetic, "linear", "fedavg", [1], engine="batched", initial="module")

@@ -1,0 +1,133 @@
+"""A model of the user's own in the config: checks, the plan, the engine, the code hash, and the gate of trust."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eflops import code, trust
+from eflops.config import load
+from eflops.config.messages import ConfigError
+from eflops.config.models import data_settings
+from eflops.config.plan import cell_spec, slices
+from eflops.data.federation import Block
+from eflops.training.engines import reference
+from eflops.training.models import build_model
+
+CONFIG: dict[str, Any] = {
+    "datasets": {"small": {"kind": "synthetic", "density": 0.1, "features": 20, "model": "my_net:build"}},
+    "methods": {
+        "eflops": {"method": "eflops", "label": "E-FLoPS"},
+        "fedavg": {"method": "fedavg", "label": "FedAvg", "settings": {"initial": "uniform"}},
+        "own": {"method": "my_method:Own", "label": "Own"},
+    },
+    "experiments": {
+        "first": {"dataset": "small", "ratios": [1.0], "methods": ["eflops", "fedavg"], "seeds": 1},
+        "second": {
+            "dataset": "small", "ratios": [1.0], "methods": ["eflops"], "seeds": 1,
+            "model": "my_net:other", "gated": ["body", "head.0"],
+        },
+    },
+}  # fmt: skip
+FILE = """
+from torch import nn
+
+def build(shape, classes):
+    return nn.Linear(shape[0], 1)
+
+def other(shape, classes, width=3):
+    return nn.Sequential(nn.Linear(shape[0], width), nn.Linear(width, 1))
+
+def narrow(shape):
+    return nn.Linear(shape[0], 1)
+"""
+METHOD = "from eflops.training.methods.fedavg import Method\n\nclass Own(Method):\n    pass\n"
+
+
+@pytest.fixture(autouse=True)
+def own_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (tmp_path / "my_net.py").write_text(FILE)
+    (tmp_path / "my_method.py").write_text(METHOD)
+    monkeypatch.syspath_prepend(tmp_path)
+    code._source.cache_clear()
+    with trust.session():
+        yield
+    code._source.cache_clear()
+
+
+def changed(*keys: str, value: Any) -> dict[str, Any]:
+    config = copy.deepcopy(CONFIG)
+    part = config
+    for key in keys[:-1]:
+        part = part[key]
+    part[keys[-1]] = value
+    return config
+
+
+def test_a_model_of_ones_own_is_planned_on_the_reference_engine_with_its_own_first_weights() -> None:
+    config = load.check(CONFIG)
+    job = cell_spec(config, "first", "nd1.00", "eflops")
+    assert (job.model, job.engine, job.gated) == ("my_net:build", "reference", None)
+    assert job.variants["base"].initial == "module"
+    assert cell_spec(config, "first", "nd1.00", "fedavg").variants["base"].initial == "uniform"
+
+
+def test_an_experiment_can_have_another_model_than_its_data_set() -> None:
+    job = cell_spec(load.check(CONFIG), "second", "nd1.00", "eflops")
+    assert (job.model, job.gated) == ("my_net:other", ["body", "head.0"])
+
+
+def test_the_model_is_no_part_of_the_data() -> None:
+    datasets = load.check(CONFIG).datasets
+    assert not {"model", "gated"} & data_settings(datasets["small"]).keys()
+
+
+def test_an_edit_of_the_file_changes_the_jobs_code() -> None:
+    config = load.check(CONFIG)
+    before = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    assert "my_net" in code.code_hashes(*code.training_roots("eflops", "my_net:build", "reference"))
+    path = Path(code.code_hashes.__globals__["_source"]("my_net"))
+    path.write_text(FILE.replace("width=3", "width=4"))
+    for cached in (code._source, code._tree, code.file_hash, code._imports):
+        cached.cache_clear()
+    after = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    assert all(before[cell] != after[cell] for cell in before)
+
+
+def test_methods_that_the_reference_engine_lacks_run_on_the_batched_one() -> None:
+    assert set(code.REFERENCE_METHODS) == set(reference.METHODS)
+    assert code.engine_of("batched", "my_net:build", "my_method:Own") == "batched"
+    assert code.engine_of("batched", "linear", "eflops") == "batched"
+    assert code.engine_of("flower", "my_net:build", "eflops") == "flower"
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "right"),
+    [
+        (("datasets", "small", "model"), "my_net:bild", "datasets.small.model: .*build"),
+        (("datasets", "small", "model"), "no_net:build", "there is no module no_net"),
+        (("datasets", "small", "model"), "my_net:narrow", "is called with shape and classes"),
+        (("datasets", "small", "model"), "softmax", "datasets.small.model: "),
+        (("experiments", "second", "model"), "my_net:bild", "experiments.second.model: .*build"),
+        (("datasets", "small"), {**CONFIG["datasets"]["small"], "model": "linear", "gated": ["a"]}, "small.gated: "),
+    ],
+)
+def test_mistakes_are_listed(keys: tuple[str, ...], value: Any, right: str) -> None:
+    with pytest.raises(ConfigError, match=right):
+        load.check(changed(*keys, value=value))
+
+
+def test_a_name_from_a_results_folder_imports_nothing(tmp_path: Path) -> None:
+    (tmp_path / "stranger.py").write_text("raise SystemExit('imported')")
+    load.check(changed("experiments", "second", "model", value="my_net:other"), trusted=False)
+    with pytest.raises(trust.Untrusted, match="stranger:build: this model is not part of eflops"):
+        build_model("stranger:build", Block(np.zeros((1, 2), np.float32), np.zeros(1, np.float32)), {})
+
+
+def test_names_in_the_users_config_are_trusted() -> None:
+    load.check(CONFIG)
+    assert trust.is_trusted("model", "my_net:build")
+    assert trust.is_trusted("model", "my_net:other")
+    assert not trust.is_trusted("model", "my_net:narrow")
