@@ -99,14 +99,16 @@ def train_reference(
 def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> tuple[CellSpec, list[TrainingSettings]]:
-    """A cell, and the settings of its runs."""
+    """A cell, and the settings of its runs; `intercept` among them is the model's."""
+    settings = {**settings}
+    intercept = settings.pop("intercept", False)
     method = "eflops" if name == "flops" else name
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
-    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
+    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025, "glm": 0.25}[model]
     job = {
         "experiment": "small", "dataset": "small", "ratio": "all", "model": model, "density": density, "name": name,
         "client_fraction": 0.6, "method": method, "options": {}, "pooled": False, "engine": "batched",
-        "evaluate_every": 3, "variants": {},
+        "evaluate_every": 3, "variants": {}, "intercept": intercept,
     }  # fmt: skip
     variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes]
     return CellSpec.model_validate(job), variants

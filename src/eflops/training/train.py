@@ -25,7 +25,7 @@ from eflops.results import record
 from eflops.results.labels import Run
 from eflops.training.methods.base import Method, Task
 from eflops.training.methods.settings import RunSettings, batch_key
-from eflops.training.models import build_model
+from eflops.training.models import build_model, model_facts
 from eflops.training.rounds import Connect, Server, Transport
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
@@ -95,7 +95,7 @@ def make_task(
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     as_module = cell.engine == "reference"
-    model = build_model(cell.model, federation.test, federation.meta, cell.gated, as_module)
+    model = build_model(cell.model, federation.test, model_facts(cell, federation), cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))

@@ -16,6 +16,7 @@ from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
 from eflops.training.methods.base import Payload, Task
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
+from eflops.training.models import model_facts
 from eflops.training.modules import ModuleModel, built_in
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
@@ -183,7 +184,7 @@ def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Ca
     def connect(task: Task, federation: Federation, run: Any) -> Any:
         built: Any = task.model
         if not isinstance(built, ModuleModel):
-            built = built_in(job.spec.model, federation.test.x.shape[1:], federation.meta)
+            built = built_in(job.spec.model, federation.test.x.shape[1:], model_facts(job.spec, federation))
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
         return Clients(built, rows, lambda problem: train(problem, methods[name]))
 
