@@ -100,7 +100,7 @@ def test_what_a_search_chose_is_read_from_the_bundle_wherever_the_server_was_sta
 ) -> None:
     (tmp_path / "bundle" / "config").mkdir(parents=True)
     shutil.copy(ROOT / "config.yaml", tmp_path / "bundle")
-    chosen = {"golub": {"eflops": {"rate": 0.0625}}}
+    chosen = {**yaml.safe_load((ROOT / "config/chosen.yaml").read_text()), "golub": {"eflops": {"rate": 0.0625}}}
     (tmp_path / "bundle" / "config" / "chosen.yaml").write_text(yaml.safe_dump(chosen))
     monkeypatch.chdir(tmp_path)
     assert plan({}, tmp_path / "bundle").spec.variants["base"].rate == 0.0625
@@ -207,7 +207,7 @@ def softmax(code: str) -> Work:
 
 
 def own_code() -> str:
-    return client._own_code("eflops", "softmax")
+    return client._node_code("eflops", "softmax")
 
 
 def test_the_server_learns_how_many_rows_a_node_has_and_nothing_else(tmp_path: Path, asked_node: Any) -> None:
