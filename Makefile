@@ -42,7 +42,7 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 docs: $(VENV)/.installed-extras ## build the documentation site into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(IN_VENV) mkdocs build --strict --quiet
 
-test-slow: $(VENV)/.installed-extras ## run the tests that take minutes by nature, before a release
+test-slow: $(VENV)/.installed-extras ## run the tests that take minutes by nature, as before a release
 	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m slow
 
 test-bits: $(VENV)/.installed-extras ## compare results with those of processors that qemu-user emulates

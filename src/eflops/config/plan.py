@@ -145,6 +145,7 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             dataset=plan.dataset,
             model=model,
             gated=gated,
+            intercept=getattr(dataset, "intercept", False) and ":" not in model,
             density=dataset.density,
             genes_per_class=getattr(dataset, "genes_per_class", None),
             keep=getattr(dataset, "keep", None),
