@@ -28,7 +28,9 @@ from eflops.flower.plan import RunConfig, check, make_draw, plan
 from eflops.flower.rows import NodeConfig, file_rows
 from eflops.flower.server import look
 from eflops.flower.work import RECORD, WORK, Agreement, Work
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.messages import Message as Parameters
+from eflops.training.messages import Part
+from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
 ROOT = Path(__file__).parents[2]
@@ -237,20 +239,20 @@ class Counting:
         self.faults: list[str] = []
         self.channel = {"down": 0}
 
-    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Parameters, asked: ClientSelection, round_: int) -> list[Upload]:
         self.asked.append(round_)
         self.channel["down"] += 10
         self.faults += [f"fault in {round_}"] if round_ == 1 else []
-        payload = Payload(torch.full((1, SIZE), float(round_)))
-        return [Upload(torch.tensor([0]), torch.tensor([0.1]), payload)]
+        message = Parameters({"theta": Part(torch.full((1, SIZE), float(round_)))})
+        return [Upload(torch.tensor([0]), torch.tensor([0.1]), message)]
 
 
 def rounds(journal: Journal, count: int) -> list[float]:
-    download = Payload(torch.zeros(1, SIZE))
+    download = Parameters({"theta": Part(torch.zeros(1, SIZE))})
     uploads = [
         journal.exchange(PHASE, download, ClientSelection([7], torch.ones(1, 1)), round_) for round_ in range(count)
     ]
-    return [upload.payload.values[0, 0].item() + upload.weights.item() for (upload,) in uploads]
+    return [upload.message["theta"][0, 0].item() + upload.weights.item() for (upload,) in uploads]
 
 
 def test_a_run_goes_on_from_its_last_finished_round_as_if_it_had_never_stopped(tmp_path: Path) -> None:

@@ -392,7 +392,7 @@ def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
 
 OWN = """
 from eflops.training.methods import fedavg
-from eflops.training.methods.base import Payload
+from eflops.training.messages import Message
 from math import sqrt as root
 if True:
     class Inner:

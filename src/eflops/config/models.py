@@ -260,6 +260,9 @@ class Experiment(Strict):
     settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
     cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
+    cases_of: Name | None = Field(
+        None, description="an entry that a search chose and whose parts are the cases, such as synthetic_temperature"
+    )
 
 
 class Interval(Strict):
@@ -318,8 +321,10 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That and the entry of settings nearest to the paper, where they are looked for."""
-        return [self.entry, *([f"{self.entry}_nearest"] if self.nearest else [])]
+        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        crossed = any("temperature" in settings for settings in self.cross.values())
+        more = {"nearest": self.nearest, "temperature": crossed}
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
 
 
 class Config(Strict):
