@@ -347,14 +347,14 @@ def explorer(
 
 @app.command(rich_help_panel=SHARING)
 def model(
-    experiment: Annotated[str, typer.Argument(help="an experiment on expression data")],
+    experiment: Annotated[str, typer.Argument(help="an experiment on a table or on expression data")],
     out: Annotated[Path, typer.Option(help="the CSV file that is written")],
     method: str = "eflops",
     draw: Annotated[int, typer.Option(min=0)] = 0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
-    """Write the sparse model of a run on expression data as CSV."""
+    """Write the sparse model of a run as CSV, for data whose features have names."""
     from eflops.provenance.predict import model_of
     from eflops.results.store import opened
 
@@ -365,15 +365,15 @@ def model(
 @app.command(rich_help_panel=SHARING)
 def predict(
     model: Annotated[Path, typer.Argument(help="a CSV file that `eflops model` wrote")],
-    matrix: Annotated[str, typer.Argument(help="CSV, TSV or npz")],
-    rows: Annotated[Literal["samples", "genes"], typer.Option(help="what a row of the matrix is")] = "samples",
+    file: Annotated[str, typer.Argument(help="new rows: CSV, TSV or npz")],
+    rows: Annotated[Literal["samples", "genes"], typer.Option(help="of expression data, what a row is")] = "samples",
     out: Annotated[Path | None, typer.Option(help="a CSV file to write; printed if not given")] = None,
 ) -> None:
-    """Apply a model to the samples of a new matrix."""
+    """Apply a model to new rows: a number in its unit, or the likeliest class."""
     from eflops.files import write_text
     from eflops.provenance.predict import read_model
 
-    text = read_model(model).predict(matrix, rows).to_csv(index=False)
+    text = read_model(model).predict(file, rows).to_csv(index=False)
     if out:
         write_text(out, text)
     else:

@@ -5,6 +5,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from eflops.analysis.figure import style
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.paper import Printed
@@ -52,10 +54,11 @@ def make(results: str, out: Path, before: str | None = None) -> None:
         paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
         records = {path: store.record(path) for path in paths}
         parts = _parts(store, config, source, made, records, results)
+        parts["index"]["inside"] = out.resolve().parent == folder.resolve()
         if before is not None:
             with side(before) as old:
                 parts["moved"] = _moved(old, folder, (before, results))
-        write_text(out, render(_first_sight(store, parts["index"], bool(before)), parts))
+        write_text(out, render(_home(store, parts["index"], bool(before)), parts))
 
 
 def _parts(
@@ -91,6 +94,15 @@ def _parts(
         "supports": {**support_columns(records), **features(records, data)},
         "trials": searches(store.folder),
         "pictures": pictures(store.folder),
+        "config": {"text": _config_text(config)},
+    }
+
+
+def _config_text(config: Config) -> dict[str, str]:
+    """The config as YAML, section by section."""
+    sections = config.model_dump(mode="json")
+    return {
+        name: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110) for name, value in sections.items()
     }
 
 
@@ -121,7 +133,7 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _first_sight(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
+def _home(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
     """What the page shows before any script has run."""
     summary = store.folder / SUMMARY
     return {
