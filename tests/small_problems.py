@@ -34,7 +34,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "fediht": {"rate": 0.05},
     "fediterht": {"rate": 0.05},
     "fedavg": {"rate": 0.05},
+    "feddualavg": {"rate": 0.05, "l1": 0.05},
+    "eflops_feedback": {"rate": 0.05, "gate_rate": 0.5, "temperature": 0.01, "feedback": 0.15},
+    "fedavg_feedback": {"rate": 0.05, "feedback": 0.15},
 }
+GATED = {"eflops", "flops", "eflops_feedback"}
 
 
 def random_images() -> Federation:
@@ -102,7 +106,7 @@ def small_job(
     """A cell, and the settings of its runs; `intercept` among them is the model's."""
     settings = {**settings}
     intercept = settings.pop("intercept", False)
-    method = "eflops" if name == "flops" else name
+    method = "eflops" if name in GATED else name.removesuffix("_feedback")
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
     density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025, "glm": 0.25}[model]
     job = {

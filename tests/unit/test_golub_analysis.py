@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import gathered
 import small_results
 from eflops.analysis import references
 from eflops.analysis.products import make
@@ -16,7 +17,7 @@ from eflops.analysis.stats.genes import gene_shares, mean_jaccard, selected_feat
 from eflops.config.load import read
 from eflops.config.plan import plan_of
 from eflops.config.products import Product, product_job, products
-from eflops.data.build import build, write_features
+from eflops.data.build import build, named_features, write_features
 from eflops.data.federation import save
 from eflops.results import labels, record
 from golub_genes import golub_probes
@@ -218,11 +219,10 @@ def test_genes_are_those_of_the_config_in_use(tmp_path: Path) -> None:
     """An overlay that changes the filter keeps other genes, so that a feature's number means another gene."""
     overlay = tmp_path / "overlay.yaml"
     overlay.write_text("datasets: {golub: {min_fold: 20}}\n")
-    config = read(PROJECT / "config.yaml", overlay)
+    config = read(ROOT / "config.yaml", overlay)
     names = named_features(config.datasets["golub"].model_dump()).rename(columns={"gene": "probe"})
     assert len(names) < len(golub_probes())
     gathered.write(config, tmp_path, ["golub_splits", "golub_runs"])
-    labels = {method: entry.label for method, entry in config.methods.items()}
-    table = made(config, "gene_frequency", Source(tmp_path, labels))
+    table = made(config, "gene_frequency", Source(tmp_path))
     kept = pd.read_csv(tmp_path / "gathered/golub_splits.supports.csv")["support"].str.split().explode().astype(int)
     assert set(table.data["probe"]) == set(names["probe"].iloc[kept.unique()])

@@ -13,7 +13,8 @@ def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
 
     Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
     settings that its trials set; `data`: the settings of the data, where their genes are looked up; `budget`: by
-    crossed method, the variants that it may choose from (`budget_of`).
+        crossed method, the variants that it may choose from (`budget_of`); `profile`: the settings that are drawn or
+        crossed, where the best at each temperature is looked for, else none.
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
     searched = {
@@ -22,7 +23,9 @@ def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
     }
     data = {"data": data_settings(dataset)} if search.nearest == "gene_frequency" else {}
     budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
-    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, **data}
+    crossed = [name for name in budget if "temperature" in search.cross[name]]
+    profile = [key for name in crossed for key in searched[name] if key not in search.settings]
+    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, "profile": profile, **data}
 
 
 def budget_of(search: Search, method: str) -> list[str]:

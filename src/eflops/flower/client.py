@@ -81,13 +81,13 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     order = Order(**json.loads(received["order"]))
     packed: Any = message.content.config_records[WORK][WORK]
     task, method, rows = _worker(packed, node)
-    payload = messages.decode(received["message"], task.size)
+    order_message = messages.decode(received["message"], received["layout"], task.size)
     if order.phase != "training":
-        assert payload.support is not None
-        method = SupportFinetuning(task, payload.support)
+        assert order_message.support is not None
+        method = SupportFinetuning(task, order_message.support)
     steps: Any = order.steps
-    sent = answer(method, payload, rows, [order.seed], order.round, order.client, steps, order.batch_size)
-    return {"message": messages.encode(sent, task.size)}
+    sent, _ = answer(method, order_message, rows, [order.seed], order.round, order.client, steps, order.batch_size)
+    return {"message": messages.encode(sent, task.size), "layout": messages.layout(sent)}
 
 
 @lru_cache(maxsize=8)

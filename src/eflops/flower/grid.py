@@ -16,7 +16,7 @@ from torch import Tensor
 from eflops.errors import UserError
 from eflops.flower.work import RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.methods.base import Upload
 from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
 
@@ -129,15 +129,19 @@ class GridTransport:
         self._work = work.record()
         self._away: set[int] = set()
 
-    def exchange(self, phase: Phase, download: Payload, selection: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(
+        self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
+    ) -> list[Upload]:
         """The answers of the clients that the run asks; the weights of those that answered sum to one."""
         (seed,) = selection.seeds
-        message = messages.encode(download, self.size)
+        if hasattr(phase.method, "start_memory"):
+            raise UserError("engine flower does not keep clients' memory, which feedback needs; use engine: batched.")
+        message, layout = messages.encode(download, self.size), messages.layout(download)
         orders = {
-            client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message)
+            client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message, layout)
             for client in selection.weights[0].nonzero()[:, 0].tolist()
         }
-        answers: dict[int, Payload] = {}
+        answers: dict[int, messages.Message] = {}
         faults: list[str] = []
         for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
             missing = {client: order for client, order in orders.items() if client not in answers}
@@ -152,14 +156,14 @@ class GridTransport:
         weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
-    def _ask(self, orders: Mapping[int, ConfigRecord], download: Payload) -> dict[int, Payload | str]:
+    def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
         waiting: dict[str, int] = {}
         for client, order in orders.items():
             content = RecordDict({RECORD: order, WORK: self._work})
             self._count("down", content)
             waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
-        outcomes: dict[int, Payload | str] = dict.fromkeys(orders, LATE)
+        outcomes: dict[int, messages.Message | str] = dict.fromkeys(orders, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds
         while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(orders)):
             for reply in self.grid.pull_messages(waiting):
@@ -173,7 +177,7 @@ class GridTransport:
         missing = set(waiting)
         return self.fault_policy.on_fault == "continue" and missing <= self._away and len(missing) < selected
 
-    def _note(self, outcomes: Mapping[int, Payload | str], when: str) -> list[str]:
+    def _note(self, outcomes: Mapping[int, messages.Message | str], when: str) -> list[str]:
         """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
@@ -185,24 +189,25 @@ class GridTransport:
             raise UserError(faults[-1])
         return faults
 
-    def _read(self, reply: Message, download: Payload) -> Payload | str:
-        """The payload of a client's answer, or what is wrong with it."""
+    def _read(self, reply: Message, download: messages.Message) -> messages.Message | str:
+        """The message of a client's answer, or what is wrong with it."""
         if reply.has_error():
             return REASONS.get(reply.error.code, "failed") + _kind(reply)
         self._count("up", reply.content)
         try:
-            data = reply.content.config_records[RECORD]["message"]
-            if not isinstance(data, bytes):
+            sent = reply.content.config_records[RECORD]
+            data, layout = sent["message"], sent["layout"]
+            if not isinstance(data, bytes) or not isinstance(layout, str):
                 return NO_MESSAGE
-            payload = messages.decode(data, self.size, download.support)
+            answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
-        for part in ("gates", "multiplier"):
-            if (getattr(payload, part) is None) != (getattr(download, part) is None):
-                return f"answered with a message of another method: its {part} do not match the order's"
-        if payload.ungated != download.ungated:
-            return f"answered with {payload.ungated} ungated values, and the order has {download.ungated}"
-        return payload
+        for actual, expected in ((answer.parts, download.parts), (answer.scalars, download.scalars)):
+            if odd := sorted({*actual} ^ {*expected}):
+                return f"answered with a message of another method: its {odd[0]} do not match the order's"
+        if answer.ungated != download.ungated:
+            return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+        return answer
 
     def _count(self, way: str, content: RecordDict) -> None:
         """Add a message's payload as Flower serialises it."""

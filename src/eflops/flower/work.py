@@ -67,9 +67,9 @@ class Order:
     steps: int | str
     batch_size: int | None
 
-    def record(self, message: bytes) -> ConfigRecord:
-        """The order with its wire message as Flower carries them."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message})
+    def record(self, message: bytes, layout: str) -> ConfigRecord:
+        """The order with its wire message, and the names of the message's parts, as Flower carries them."""
+        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message, "layout": layout})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:
