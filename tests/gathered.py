@@ -39,7 +39,8 @@ def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
     draw, rows, curves = np.random.default_rng(0), [], []
     for ratio in plan.ratios:
         for method in plan.methods:
-            for variant, settings in variants_of(config, name, method).items():
+            for variant, of_variant in variants_of(config, name, method).items():
+                settings = dict(of_variant)
                 for run in [run for run in plan.runs(method) if run.variant == variant]:
                     who = [name, plan.dataset, ratio_value(ratio), method, variant, run.draw, run.seed]
                     path = f"{ratio}/{method}/{run.path}"
@@ -55,7 +56,7 @@ def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
                         | ({} if diverged else dict(zip(metrics, draw.random(len(metrics)), strict=True)))
                         | {"parameters": size, "kept": 7, "paper_training": 900, "macs": 10, "dense_macs": 50}
                         | {key: int(draw.integers(1, 1000)) for key in TRAFFIC}
-                        | {f"set_{key}": value for key, value in settings}
+                        | {f"set_{key}": value for key, value in settings.items()}
                         | {"record": path, "support": " ".join(map(str, sorted(draw.choice(300, 7, replace=False))))}
                     )
                     curves += [
