@@ -14,7 +14,7 @@ export MKL_NUM_THREADS := 1
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce smoke docs test test-bits test-arm test-slurm test-hosts unlock lint lock search publish audit
+.PHONY: help reproduce smoke docs test test-slow test-bits test-arm test-slurm test-hosts unlock lint lock search publish audit
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -28,7 +28,7 @@ smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
 	@$(IN_VENV) eflops summary results-smoke
 
 test: lint ## run the linters, the type checker and every test but those of the other targets
-	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m 'not slurm and not hosts and not bits and not arm'
+	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m 'not slow and not slurm and not hosts and not bits and not arm'
 
 lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) ruff check .
@@ -39,6 +39,9 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 
 docs: $(VENV)/.installed-extras ## build the documentation site into site/; a broken link fails
 	NO_MKDOCS_2_WARNING=1 $(IN_VENV) mkdocs build --strict --quiet
+
+test-slow: $(VENV)/.installed-extras ## run the tests that take minutes by nature, as before a release
+	$(IN_VENV) pytest --numprocesses logical --dist loadfile -m slow
 
 test-bits: $(VENV)/.installed-extras ## compare results with those of processors that qemu-user emulates
 	$(IN_VENV) pytest tests/bits -m bits

@@ -35,14 +35,14 @@ from eflops.training.numerics.noise import uniform
 from eflops.training.rounds import Server, sampled_clients
 from eflops.training.train import make_method, make_task
 
-METHODS = ("fedavg", "fediht", "fediterht", "flops", "eflops")
+METHODS = ("fedavg", "fediht", "fediterht", "feddualavg", "flops", "eflops", "fedavg_feedback", "eflops_feedback")
 RATIO = "nd0.64"  # of the experiment whose settings are taken
 STEPS, MANY, FEW = 5, 30, 3
 BATCHES = {"whole": None, "16 rows": 16}
 COLUMNS = ("method", "batch", "seeds", "ms_per_seed_round")
 
 
-class EvaluationData:
+class SyntheticBenchmark:
     """The synthetic problem, and how each piece of work on it is done for a number of rounds."""
 
     def __init__(self, config: Config, ratio: float, rounds: int) -> None:
@@ -135,7 +135,7 @@ def _products(rows: Any, theta: np.ndarray, batches: Batches) -> None:
         gradient(rows, theta, rows_of_step(orders, size, step), slopes)
 
 
-def measured(bench: EvaluationData, repeats: int) -> dict[tuple[str, str, int], float]:
+def measured(bench: SyntheticBenchmark, repeats: int) -> dict[tuple[str, str, int], float]:
     """CPU ms per seed-round of each piece of work, by method, batch and number of seeds."""
     work: dict[tuple[str, str, int], Callable[[], float]] = {}
     many, few = list(range(MANY)), list(range(FEW))
@@ -196,8 +196,8 @@ def main() -> None:
     if not arguments.show:
         batched.prepare()
         config = read("config.yaml")
-        measured(EvaluationData(config, arguments.ratio, 2), 1)
-        ms = measured(EvaluationData(config, arguments.ratio, arguments.rounds), arguments.repeats)
+        measured(SyntheticBenchmark(config, arguments.ratio, 2), 1)
+        ms = measured(SyntheticBenchmark(config, arguments.ratio, arguments.rounds), arguments.repeats)
         with arguments.csv.open("w", newline="") as file:
             rows = [COLUMNS, *((*key, round(value, 4)) for key, value in ms.items())]
             csv.writer(file, lineterminator="\n").writerows(rows)

@@ -29,7 +29,7 @@ from eflops.data.build import build
 from eflops.data.federation import Federation, save
 from eflops.data.job import Job
 from eflops.flower import simulation
-from eflops.flower.grid import Patience
+from eflops.flower.grid import FaultPolicy
 from eflops.results import labels
 from eflops.training.engines import batched
 from eflops.training.rounds import Connect, Server
@@ -131,10 +131,10 @@ def compare(measured: list[Cell], arguments: argparse.Namespace) -> list[Row]:
 
     def work(grid: simulation.Grid, nodes: dict[int, int]) -> None:
         warm = measured[0]
-        warm.train(simulation.connector(warm.job, grid, nodes, Patience()), [0])
+        warm.train(simulation.connector(warm.job, grid, nodes, FaultPolicy()), [0])
         start_up = {"flower": time.perf_counter() - begin, "batched": _seconds_to_import()}
         for cell in measured:
-            rows.append(compared(cell, simulation.connector(cell.job, grid, nodes, Patience()), start_up, arguments))
+            rows.append(compared(cell, simulation.connector(cell.job, grid, nodes, FaultPolicy()), start_up, arguments))
             print(f"{cell.job.spec.name} measured", file=sys.stderr)
 
     simulation.simulate(len(measured[0].federation.clients), work)

@@ -17,7 +17,7 @@ import venv
 from pathlib import Path
 
 import numpy as np
-from engine import EvaluationData
+from engine import SyntheticBenchmark
 
 from eflops.config.load import read
 from eflops.training.engines import batched
@@ -36,7 +36,7 @@ ONE_THREAD = {
 Row = tuple[str, str, int, float]
 
 
-def of_eflops(bench: EvaluationData) -> list[Row]:
+def of_eflops(bench: SyntheticBenchmark) -> list[Row]:
     """The batched engine with thirty seeds, and with one."""
     rows: list[Row] = []
     for label, batch in (("whole", None), ("16 rows", 16)):
@@ -69,7 +69,7 @@ def of_library(name: str, federation: Path, environments: Path) -> list[Row]:
 def measure(arguments: argparse.Namespace) -> list[Row]:
     """All of them, one after the other."""
     batched.prepare()
-    bench = EvaluationData(read("config.yaml"), 0.64, ROUNDS)
+    bench = SyntheticBenchmark(read("config.yaml"), 0.64, ROUNDS)
     with tempfile.TemporaryDirectory() as folder:
         federation = Path(folder) / "federation.npz"
         blocks = enumerate(bench.federation.clients)

@@ -34,7 +34,11 @@ METHODS: dict[str, dict[str, Any]] = {
     "fediht": {"rate": 0.05},
     "fediterht": {"rate": 0.05},
     "fedavg": {"rate": 0.05},
+    "feddualavg": {"rate": 0.05, "l1": 0.05},
+    "eflops_feedback": {"rate": 0.05, "gate_rate": 0.5, "temperature": 0.01, "feedback": 0.15},
+    "fedavg_feedback": {"rate": 0.05, "feedback": 0.15},
 }
+GATED = {"eflops", "flops", "eflops_feedback"}
 
 
 def random_images() -> Federation:
@@ -99,14 +103,16 @@ def train_reference(
 def small_job(
     model: str, name: str, changes: Sequence[dict[str, Any]], settings: dict[str, Any]
 ) -> tuple[CellSpec, list[TrainingSettings]]:
-    """A cell, and the settings of its runs."""
-    method = "eflops" if name == "flops" else name
+    """A cell, and the settings of its runs; `intercept` among them is the model's."""
+    settings = {**settings}
+    intercept = settings.pop("intercept", False)
+    method = "eflops" if name in GATED else name.removesuffix("_feedback")
     chosen = {"rounds": 12, "local_steps": 2, "finetune_rounds": 3, **METHODS.get(name, {}), **settings}
-    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025}[model]
+    density = {"linear": 0.1, "softmax": 0.001, "cnn": 0.025, "glm": 0.25}[model]
     job = {
         "experiment": "small", "dataset": "small", "ratio": "all", "model": model, "density": density, "name": name,
         "client_fraction": 0.6, "method": method, "options": {}, "pooled": False, "engine": "batched",
-        "evaluate_every": 3, "variants": {},
+        "evaluate_every": 3, "variants": {}, "intercept": intercept,
     }  # fmt: skip
     variants = [settings_class(method).model_validate({**chosen, **change}) for change in changes]
     return CellSpec.model_validate(job), variants

@@ -128,6 +128,12 @@ def engine_of(engine: str, model: str, method: str) -> str:
     return "reference" if ":" in model and engine == "batched" and method in REFERENCE_METHODS else engine
 
 
+@cache
+def training_hashes(method: str, model: str, engine: str) -> dict[str, str]:
+    """The content hash of every module that a training job can reach, by module name."""
+    return code_hashes(*training_roots(method, model, engine))
+
+
 def engine_module(engine: str) -> str:
     """The module of an engine, looked up by name, so that training imports nothing of Flower."""
     return "eflops.flower.simulation" if engine == "flower" else f"eflops.training.engines.{engine}"

@@ -82,3 +82,8 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a .npz file; pickled content is refused."""
     with np.load(path, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
+
+
+def machine_bytes() -> int:
+    """The memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

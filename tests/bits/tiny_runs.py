@@ -11,7 +11,7 @@ from eflops.data.build import build
 from eflops.data.federation import Federation
 from eflops.files import sha256_bytes
 from eflops.results.record import result_hash
-from small_problems import GOLUB, METHODS, SYNTHETIC, random_images, train_results
+from small_problems import GATED, GOLUB, METHODS, SYNTHETIC, random_images, train_results
 
 SETTINGS: dict[str, Any] = {"rounds": 3, "finetune_rounds": 1, "local_steps": 2, "prune_from": 0.5, "clip": 5.0}
 # What the methods' own settings leave out: other recovery, prior and gates, mini-batches, more samples, a floor.
@@ -38,7 +38,7 @@ def hashes() -> Iterator[tuple[str, str]]:
         yield f"golub {scaling} {log}", data_hash(build({**GOLUB, "scaling": scaling, "log": log}, None, 1))
     for model, federation in data.items():
         for name in METHODS:
-            gated = OTHER_GATES if name in {"eflops", "flops"} else {}
+            gated = OTHER_GATES if name in GATED else {}
             for variant, changes in (("own", {}), ("other", {**OTHER, **gated})):
                 results = train_results(federation, model, name, [1, 2], **{**SETTINGS, **changes})
                 yield f"{name} on {model}, {variant} settings", " ".join(map(result_hash, results))

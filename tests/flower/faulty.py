@@ -7,8 +7,9 @@ from pathlib import Path
 import psutil
 
 from eflops.training import messages
+from eflops.training.messages import Message
 from eflops.training.methods import fedavg
-from eflops.training.methods.base import Payload, Work
+from eflops.training.methods.base import Work
 
 FOLDER = "FAULTY_FOLDER"
 SECRET = "row 17 reads 2.5"
@@ -17,7 +18,7 @@ SECRET = "row 17 reads 2.5"
 class Faulty(fedavg.Method):
     """Fails once, where a subclass says how."""
 
-    def update(self, received: Payload, work: Work) -> Payload:
+    def update(self, received: Message, work: Work) -> Message:
         if (work.client, work.round) == (1, 1) and self._first_time():
             self.fail()
         return super().update(received, work)
@@ -47,7 +48,7 @@ class Garbles(Faulty):
     def fail(self) -> None:
         encode = messages.encode
 
-        def garble(payload: Payload, size: int) -> bytes:
+        def garble(message: Message, size: int) -> bytes:
             messages.encode = encode
             return bytes(1000)
 

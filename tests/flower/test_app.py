@@ -25,10 +25,12 @@ from eflops.errors import UserError
 from eflops.flower import client
 from eflops.flower.journal import Journal
 from eflops.flower.plan import RunConfig, check, make_draw, plan
-from eflops.flower.rows import Place, own_rows
+from eflops.flower.rows import NodeConfig, file_rows
 from eflops.flower.server import look
 from eflops.flower.work import RECORD, WORK, Agreement, Work
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.messages import Message as Parameters
+from eflops.training.messages import Part
+from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
 ROOT = Path(__file__).parents[2]
@@ -130,7 +132,7 @@ def table(**changes: Any) -> pd.DataFrame:
 
 def brought(folder: Path, rows: pd.DataFrame, label: str = "class") -> Federation:
     rows.to_csv(folder / "rows.csv", index=False)
-    return own_rows(str(folder / "rows.csv"), label, AGREED)
+    return file_rows(str(folder / "rows.csv"), label, AGREED)
 
 
 def test_a_node_keeps_the_agreed_genes_and_scales_each_array_by_itself(tmp_path: Path) -> None:
@@ -166,11 +168,11 @@ def test_rows_without_an_agreed_gene_or_without_labels_are_refused(tmp_path: Pat
 
 def test_a_nodes_config_is_checked() -> None:
     with pytest.raises(UserError, match="--node-config: 'dta' is not known; known here: client, data, label"):
-        Place.of({"dta": "rows.csv"})
+        NodeConfig.of({"dta": "rows.csv"})
     with pytest.raises(UserError, match="client='first' is wrong"):
-        Place.of({"client": "first"})
-    assert Place.of({"data": "rows.csv", "label": "class"}) == Place("rows.csv", "class", -1, 0)
-    assert Place.of({"partition-id": 1, "num-partitions": 3}) == Place("", "", 1, 3)
+        NodeConfig.of({"client": "first"})
+    assert NodeConfig.of({"data": "rows.csv", "label": "class"}) == NodeConfig("rows.csv", "class", -1, 0)
+    assert NodeConfig.of({"partition-id": 1, "num-partitions": 3}) == NodeConfig("", "", 1, 3)
 
 
 def test_a_server_with_rows_of_its_own_refuses_a_scaling_by_pooled_rows(tmp_path: Path) -> None:
@@ -237,20 +239,20 @@ class Counting:
         self.faults: list[str] = []
         self.channel = {"down": 0}
 
-    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(self, phase: Phase, download: Parameters, asked: ClientSelection, round_: int) -> list[Upload]:
         self.asked.append(round_)
         self.channel["down"] += 10
         self.faults += [f"fault in {round_}"] if round_ == 1 else []
-        payload = Payload(torch.full((1, SIZE), float(round_)))
-        return [Upload(torch.tensor([0]), torch.tensor([0.1]), payload)]
+        message = Parameters({"theta": Part(torch.full((1, SIZE), float(round_)))})
+        return [Upload(torch.tensor([0]), torch.tensor([0.1]), message)]
 
 
 def rounds(journal: Journal, count: int) -> list[float]:
-    download = Payload(torch.zeros(1, SIZE))
+    download = Parameters({"theta": Part(torch.zeros(1, SIZE))})
     uploads = [
         journal.exchange(PHASE, download, ClientSelection([7], torch.ones(1, 1)), round_) for round_ in range(count)
     ]
-    return [upload.payload.values[0, 0].item() + upload.weights.item() for (upload,) in uploads]
+    return [upload.message["theta"][0, 0].item() + upload.weights.item() for (upload,) in uploads]
 
 
 def test_a_run_goes_on_from_its_last_finished_round_as_if_it_had_never_stopped(tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ from flwr.supercore.task_identity import TaskIdentity
 
 from eflops.config.cell import CellSpec
 from eflops.errors import UserError
-from eflops.flower.grid import GridTransport, Node, Patience, meet, numbered, renormalised
+from eflops.flower.grid import FaultPolicy, GridTransport, Node, meet, numbered, renormalised
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.messages import Part
+from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
@@ -77,12 +78,20 @@ def content(asked: Message, /, **values: Any) -> Message:
     return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=asked)
 
 
+def answered(asked: Message, sent: messages.Message) -> Message:
+    return content(asked, message=messages.encode(sent, SIZE), layout=messages.layout(sent))
+
+
+def plain(theta: torch.Tensor) -> messages.Message:
+    return messages.Message({"theta": Part(theta)})
+
+
 def honest(value: float) -> Behaviour:
-    return lambda message: content(message, message=messages.encode(Payload(torch.full((1, SIZE), value)), SIZE))
+    return lambda message: answered(message, plain(torch.full((1, SIZE), value)))
 
 
 def garbage(message: Message) -> Message:
-    return content(message, message=b"no message at all")
+    return content(message, message=b"no message at all", layout="[]")
 
 
 def silent(message: Message) -> None:
@@ -103,22 +112,23 @@ def gone(message: Message) -> Message:
 
 def gated(message: Message) -> Message:
     ones = torch.ones(1, SIZE)
-    return content(message, message=messages.encode(Payload(ones, None, ones, None, torch.ones(1)), SIZE))
+    sent = messages.Message({"theta": Part(ones), "gates": Part(ones)}, {"multiplier": torch.ones(1)})
+    return answered(message, sent)
 
 
-def transport(*behaviours: list[Behaviour], **patience: Any) -> GridTransport:
+def transport(*behaviours: list[Behaviour], **fault_policy: Any) -> GridTransport:
     nodes = {client: 100 + client for client in range(len(behaviours))}
-    return GridTransport(Nodes(list(behaviours)), nodes, WORK, Patience(**{"seconds": 0.05, **patience}))
+    return GridTransport(Nodes(list(behaviours)), nodes, WORK, FaultPolicy(**{"seconds": 0.05, **fault_policy}))
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
     asked = ClientSelection([7], torch.tensor([weights]))
-    return transport.exchange(PHASE, Payload(torch.zeros(1, SIZE)), asked, round_)
+    return transport.exchange(PHASE, plain(torch.zeros(1, SIZE)), asked, round_)
 
 
 def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched() -> None:
     uploads = exchange(transport([honest(1.0)], [honest(2.0)], [honest(3.0)]), [0.3, 0.0, 0.7])
-    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 3.0]
+    assert [upload.message["theta"][0, 0].item() for upload in uploads] == [1.0, 3.0]
     assert torch.equal(torch.cat([upload.weights for upload in uploads]), torch.tensor([0.3, 0.7]))
 
 
@@ -138,7 +148,7 @@ def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched()
 def test_the_round_goes_on_with_those_that_answered(fault: Behaviour, said: str) -> None:
     grid = transport([honest(1.0)], [fault], [honest(3.0)], on_fault="continue")
     uploads = exchange(grid, [0.25, 0.5, 0.25])
-    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 3.0]
+    assert [upload.message["theta"][0, 0].item() for upload in uploads] == [1.0, 3.0]
     assert [upload.weights.item() for upload in uploads] == [0.5, 0.5]
     assert grid.faults == [f"training round 1: client 1 {said}"]
 
@@ -146,7 +156,7 @@ def test_the_round_goes_on_with_those_that_answered(fault: Behaviour, said: str)
 def test_a_repeated_round_asks_only_those_that_failed_and_ends_as_if_nothing_had_happened() -> None:
     grid = transport([honest(1.0)], [garbage, raising, honest(2.0)], on_fault="repeat", repeats=2)
     uploads = exchange(grid, [0.4, 0.6])
-    assert [upload.payload.values[0, 0].item() for upload in uploads] == [1.0, 2.0]
+    assert [upload.message["theta"][0, 0].item() for upload in uploads] == [1.0, 2.0]
     assert torch.equal(torch.cat([upload.weights for upload in uploads]), torch.tensor([0.4, 0.6]))
     assert grid.grid.asked == [100, 101, 101, 101]  # type: ignore[attr-defined]
     assert grid.faults == []
@@ -203,7 +213,7 @@ def test_a_run_ends_with_an_error_when_nobody_answers(on_fault: str) -> None:
 def test_the_channel_carries_each_wire_message_and_what_flower_wraps_it_in() -> None:
     grid = transport([honest(1.0)], [honest(2.0)])
     exchange(grid, [0.5, 0.5])
-    message = len(messages.encode(Payload(torch.zeros(1, SIZE)), SIZE))
+    message = len(messages.encode(plain(torch.zeros(1, SIZE)), SIZE))
     assert grid.channel["messages"] == 4
     assert 2 * message < grid.channel["up"] < grid.channel["down"] < 2 * message + 2000
 

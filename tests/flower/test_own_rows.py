@@ -20,7 +20,7 @@ from eflops.errors import UserError
 from eflops.flower.deploy import Demonstration, log_of
 from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
-from eflops.flower.rows import own_rows
+from eflops.flower.rows import file_rows
 from eflops.flower.server import serve
 from eflops.flower.work import Agreement
 from eflops.results import record
@@ -83,7 +83,7 @@ def in_batch(hospitals: Path) -> record.Record:
     asked = plan(told(hospitals), hospitals)
     agreed = Agreement(GENES, ["ALL", "AML"], asked.data)
     first, second, test = (
-        own_rows(str(hospitals / name), "class", agreed).clients[0] for name in ("first.csv", "second.npz", "test.csv")
+        file_rows(str(hospitals / name), "class", agreed).clients[0] for name in ("first.csv", "second.npz", "test.csv")
     )
     federation = Federation((first, second), test, meta={"task": "classification", "classes": 2})
     save(federation, hospitals / "data" / asked.draw_name, {})

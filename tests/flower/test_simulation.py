@@ -24,7 +24,7 @@ from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
 from eflops.data.job import Job
 from eflops.flower import simulation
-from eflops.flower.grid import Patience
+from eflops.flower.grid import FaultPolicy
 from eflops.results import record
 from eflops.results.labels import Run
 from eflops.training.train import train, train_runs
@@ -36,9 +36,9 @@ CLIENTS = 3
 METHODS = ("eflops", "flops", "fediht", "fediterht", "fedavg", "centralized")
 DATASETS = {"synthetic": "linear", "golub": "softmax", "mnist": "cnn"}
 FAULTY = {
-    "Raises": Patience("continue"),
-    "Garbles": Patience("repeat", repeats=1),
-    "Dawdles": Patience("continue", seconds=8.0),
+    "Raises": FaultPolicy("continue"),
+    "Garbles": FaultPolicy("repeat", repeats=1),
+    "Dawdles": FaultPolicy("continue", seconds=8.0),
 }
 FAULTLESS = "eflops.training.methods.fedavg:Method"
 RUNS = (Run("base", 0, 3), Run("fast", 0, 4))
@@ -92,9 +92,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     def work(grid: Grid, nodes: dict[int, int]) -> None:
         for cell in cells:
-            _on_flower(job(root, "flower", *cell), grid, nodes, Patience())
-        for name, patience in FAULTY.items():
-            _on_flower(job(root, "flower", "synthetic", f"faulty:{name}", RUNS[:1]), grid, nodes, patience)
+            _on_flower(job(root, "flower", *cell), grid, nodes, FaultPolicy())
+        for name, fault_policy in FAULTY.items():
+            _on_flower(job(root, "flower", "synthetic", f"faulty:{name}", RUNS[:1]), grid, nodes, fault_policy)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(faulty.FOLDER, str(root))
@@ -103,8 +103,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def _on_flower(cell: Job, grid: Grid, nodes: dict[int, int], patience: Patience) -> None:
-    connect = simulation.connector(cell, grid, nodes, patience)
+def _on_flower(cell: Job, grid: Grid, nodes: dict[int, int], fault_policy: FaultPolicy) -> None:
+    connect = simulation.connector(cell, grid, nodes, fault_policy)
     train_runs(cell, cell.runs, {}, connect, 1, lambda title: lambda *_: None)
 
 

@@ -138,12 +138,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path, monkey
 def test_a_killed_data_job_leaves_no_half_file_and_runs_again_to_the_same_bytes(tmp_path: Path) -> None:
     settings = '{"kind":"synthetic","features":1000,"density":0.05,"correlation":0.2,"snr":20.0,"test_rows":3000,'
     settings += '"clients":10,"count_concentration":1.0,"min_rows":16,"shift_scale":1.0,"shift_offset":0.0}'
-    call = "import sys; from eflops.data.build import make; make(*sys.argv[1:])"
+    call = "import json, sys; from pathlib import Path; from eflops.data.build import make; "
+    call += "make(json.loads(sys.argv[1]), Path(sys.argv[2]))"
     command = [sys.executable, "-c", call, settings]
     whole, half = (tmp_path / name / "nd1.00-draw0" for name in ("whole", "killed"))
-    subprocess.run([*command, str(whole / "manifest.json")], check=True)
+    subprocess.run([*command, str(whole)], check=True)
 
-    killed = subprocess.Popen([*command, str(half / "manifest.json")])
+    killed = subprocess.Popen([*command, str(half)])
     while killed.poll() is None and not list(half.glob(".*.part")):
         pass
     killed.send_signal(signal.SIGKILL)
@@ -151,7 +152,7 @@ def test_a_killed_data_job_leaves_no_half_file_and_runs_again_to_the_same_bytes(
     complete = {path.name for path in half.glob("[!.]*")}
     assert "manifest.json" not in complete or complete == {"manifest.json", "federation.npz"}
 
-    subprocess.run([*command, str(half / "manifest.json")], check=True)
+    subprocess.run([*command, str(half)], check=True)
     for name in ("federation.npz", "manifest.json"):
         assert sha256(half / name) == sha256(whole / name)
 

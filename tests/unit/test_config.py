@@ -14,7 +14,7 @@ from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.page import page
-from eflops.config.plan import cell_spec, plan_of, variants_of
+from eflops.config.plan import cell_spec, cell_specs, plan_of, variants_of
 from eflops.results import labels
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,10 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 BAD = [
+    ("searches", {"s": {**SEARCH, "cross": {"fedavg": {"rate": [1]}}}}, "searches.s.cross: 'fedavg' is not known; did"),
+    ("searches", {"s": {**SEARCH, "cross": {"eflops": {"rat": [1]}}}}, "searches.s.cross.eflops.rat: 'rat' is not"),
+    ("searches", {"s": {**SEARCH, "cross": {"eflops": {"rate": [-1]}}}}, "searches.s.cross.eflops.rate: -1 is wrong"),
+    ("searches", {"s": {**SEARCH, "cross": {"eflops": {"rate": [1, 1]}}}}, "searches.s.cross.eflops.rate: [1, 1] is"),
     ("experiments.main.seed", 5, "experiments.main.seed: 'seed' is not known; did you mean 'seeds'?"),
     ("experiments.main.seeds", 0, "experiments.main.seeds: 0 is wrong; it should be greater than or equal to 1."),
     ("experiments.main.seeds", "three", "experiments.main.seeds: 'three' is wrong; it should be a valid integer."),
@@ -314,6 +318,21 @@ def test_search_trials_are_the_same_every_time_and_within_their_ranges() -> None
     assert len({one.rate for one in first.values()}) == 5
 
 
+def test_a_crossed_setting_gives_a_method_variants_of_its_own() -> None:
+    crossed = {"eflops": {"temperature": [0.1, 0.3]}}
+    raw = changed(
+        "searches", {"s": {**SEARCH, "methods": ["eflops", "fedavg"], "ratios": [1.0, 2.0], "cross": crossed}}
+    )
+    config = check(raw)
+    plan = plan_of(config, "s")
+    assert plan.variants["fedavg"] == ("trial00", "trial01")
+    assert plan.variants["eflops"][:2] == ("trial00,temperature=0.1", "trial00,temperature=0.3")
+    for spec in cell_specs(config, "s"):
+        assert tuple(spec.variants) == plan.variants[spec.name]
+        assert spec.runs == plan.runs(spec.name)
+    assert len(plan.record_paths) == len(set(plan.record_paths)) == 2 * (4 + 2)
+
+
 def test_numbers_that_came_as_text_are_numbers() -> None:
     """YAML reads 1e-3 as text, and so does Snakemake whatever stands inside a mapping of --config."""
     raw = merge(SOUND, yaml.load("""
@@ -373,7 +392,7 @@ def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
 
 OWN = """
 from eflops.training.methods import fedavg
-from eflops.training.methods.base import Payload
+from eflops.training.messages import Message
 from math import sqrt as root
 if True:
     class Inner:

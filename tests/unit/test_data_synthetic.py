@@ -1,12 +1,15 @@
 """The synthetic data have the covariance, sparsity and noise of the paper's generator."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from eflops.data.federation import Federation
-from eflops.data.synthetic import build, coefficients, correlated_rows
+from eflops.data.build import build as build_checked
+from eflops.data.build import make
+from eflops.data.federation import Federation, load
+from eflops.data.synthetic import build, coefficients, correlated_rows, write_test_features
 from eflops.errors import UserError
 
 PAPER: dict[str, Any] = {
@@ -106,3 +109,29 @@ def test_clients_are_shifted_after_y_is_made_and_the_test_rows_are_not(federatio
 def test_a_missing_ratio_is_refused() -> None:
     with pytest.raises(UserError, match="needs a ratio N/d"):
         build(PAPER, None, seed=1)
+
+
+SMALL = {**PAPER, "features": 40, "test_rows": 30, "clients": 3, "min_rows": 4, "density": 0.1, "shift_scale": 1.0}
+
+
+def test_the_workflow_stores_test_features_once_for_all_ratios_and_makes_the_same_data(tmp_path: Path) -> None:
+    shared = tmp_path / "test-draw2.npz"
+    write_test_features(SMALL, shared)
+    for ratio in ("nd0.60", "nd1.00"):
+        make(SMALL, tmp_path / f"{ratio}-draw2", shared)
+        whole = build(SMALL, float(ratio.removeprefix("nd")), seed=2)
+        loaded = load(tmp_path / f"{ratio}-draw2")
+        for left, right in zip((*loaded.clients, loaded.test), (*whole.clients, whole.test), strict=True):
+            np.testing.assert_array_equal(left.x, right.x, strict=True)
+            np.testing.assert_array_equal(left.y, right.y, strict=True)
+
+
+@pytest.mark.parametrize(("ratio", "change"), [(1e12, {}), (1.0, {"test_rows": 10**12})])
+def test_data_that_no_memory_holds_are_refused_before_they_are_made(ratio: float, change: dict[str, int]) -> None:
+    with pytest.raises(UserError, match=r"GB of memory, and this machine has .* GB; lower ratios, features or test_ro"):
+        build({**PAPER, **change}, ratio, seed=0)
+
+
+def test_values_that_are_not_finite_are_refused() -> None:
+    with pytest.raises(UserError, match=r"not finite in client 0; lower the scales .* such as shift_scale"):
+        build_checked({**SMALL, "shift_scale": 1e300}, 1.0, 0)

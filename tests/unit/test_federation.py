@@ -1,5 +1,6 @@
 """A federation survives the disk unchanged, and anything else on the disk is refused."""
 
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, load, read_manifest, save
 from eflops.errors import UserError
+from eflops.files import write_npz
 
 SETTINGS = {"kind": "made-up", "clients": 3}
 
@@ -45,6 +47,27 @@ def test_what_is_saved_is_loaded(federation: Federation, tmp_path: Path) -> None
     assert_same(load(tmp_path / "f"), federation)
 
 
+def test_shared_arrays_are_stored_once_and_do_not_change_what_the_data_are(
+    federation: Federation, tmp_path: Path
+) -> None:
+    shared = tmp_path / "test-draw0.npz"
+    write_npz(shared, {"test_x": federation.test.x, "more": np.zeros(3)})
+    save(federation, tmp_path / "alone", SETTINGS)
+    save(federation, tmp_path / "sharing", SETTINGS, shared)
+    with np.load(tmp_path / "sharing/federation.npz") as stored:
+        assert "test_x" not in stored.files
+        assert "test_y" in stored.files
+    assert_same(load(tmp_path / "sharing"), federation)
+    alone, sharing = (read_manifest(tmp_path / name) for name in ("alone", "sharing"))
+    assert sharing["sha256"] == alone["sha256"]
+    write_npz(shared, {"test_x": federation.test.x + 1})
+    with pytest.raises(UserError, match="is not the file its manifest describes"):
+        load(tmp_path / "sharing")
+    shared.unlink()
+    with pytest.raises(UserError, match=r"test-draw0\.npz cannot be read"):
+        load(tmp_path / "sharing")
+
+
 def test_saving_again_gives_the_same_bytes(federation: Federation, tmp_path: Path) -> None:
     for name in ("a", "b"):
         save(federation, tmp_path / name, SETTINGS)
@@ -56,7 +79,8 @@ def test_manifest_names_settings_shapes_and_hash(federation: Federation, tmp_pat
     save(federation, tmp_path, SETTINGS)
     manifest = read_manifest(tmp_path)
     assert manifest["settings"] == SETTINGS
-    assert manifest["arrays"]["client002_x"] == {"shape": [5, 4], "dtype": "float32"}
+    sha256 = hashlib.sha256(federation.clients[2].x.tobytes()).hexdigest()
+    assert manifest["arrays"]["client002_x"] == {"shape": [5, 4], "dtype": "float32", "sha256": sha256}
     assert len(manifest["sha256"]) == 64
 
 

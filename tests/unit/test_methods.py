@@ -1,15 +1,18 @@
 """Every method passes the same battery."""
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
 import torch
 
+from eflops import trust
 from eflops.config.settings import GatedSettings, TrainingSettings
 from eflops.data.federation import Federation
 from eflops.errors import UserError
-from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
+from eflops.training.messages import Message, Part
+from eflops.training.methods.base import State, Task, Upload, Work, average
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
 from eflops.training.methods.fedavg import Method as FedAvg
@@ -17,9 +20,19 @@ from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer
 from eflops.training.models.linear import Linear
 from eflops.training.numerics import wire
-from small_problems import METHODS, train_runs
+from eflops.training.numerics.selection import compress, median
+from eflops.training.rounds import sampled_clients
+from small_problems import GATED, METHODS, train_runs
 
 EVERY = pytest.mark.parametrize("name", METHODS)
+
+
+@pytest.fixture(autouse=True)
+def trusted() -> Iterator[None]:
+    """The methods of this file are ours."""
+    with trust.session():
+        trust.allow_all()
+        yield
 
 
 def same(one: torch.Tensor, other: torch.Tensor) -> bool:
@@ -35,18 +48,18 @@ def test_a_runs_bits_do_not_depend_on_the_runs_beside_it(
 ) -> None:
     federation = synthetic if model == "linear" else golub
     settings = {"batch_size": batch_size, "rounds": 6, "finetune_rounds": 2}
-    together, tally = train_runs(federation, model, name, range(30), **settings)
+    together, log = train_runs(federation, model, name, range(30), **settings)
     for seeds in ([7], [11, 7], [29, *range(10)]):
         theta, other = train_runs(federation, model, name, seeds, **settings)
         for row, seed in enumerate(seeds):
             assert torch.equal(theta[row], together[seed])
-            for point, expected in zip(other.curve, tally.curve, strict=True):
+            for point, expected in zip(other.curve, log.curve, strict=True):
                 assert all(same(point[metric][row], expected[metric][seed]) for metric in expected)
 
 
 @EVERY
 def test_runs_with_other_settings_share_a_batch_and_keep_their_bits(name: str, synthetic: Federation) -> None:
-    gated = name in {"eflops", "flops"}
+    gated = name in GATED
     changes: list[dict[str, Any]] = [
         {"rate": 0.03, "clip": 5.0},
         {"rate": 0.07, "clip": 50.0, "finetune_rate": 0.01},
@@ -69,29 +82,29 @@ def test_the_final_model_keeps_exactly_the_target(name: str, synthetic: Federati
 
 @EVERY
 def test_training_finds_more_of_the_truth_than_chance(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic, "linear", name, range(3), rounds=60, local_steps=3)
-    assert tally.curve[-1]["support_recovery"].mean() > 0.5
-    assert tally.curve[-1]["r2"].mean() > 0.3
+    _, log = train_runs(synthetic, "linear", name, range(3), rounds=60, local_steps=3)
+    assert log.curve[-1]["support_recovery"].mean() > 0.5
+    assert log.curve[-1]["r2"].mean() > 0.3
 
 
 @EVERY
 def test_pooled_training_is_a_federation_of_one(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic.pooled(), "linear", name, [0], rounds=60, local_steps=3)
-    assert tally.curve[-1]["support_recovery"].item() > 0.6
-    assert tally.traffic["training"]["messages"] == 2 * 60
+    _, log = train_runs(synthetic.pooled(), "linear", name, [0], rounds=60, local_steps=3)
+    assert log.curve[-1]["support_recovery"].item() > 0.6
+    assert log.traffic["training"]["messages"] == 2 * 60
 
 
 @EVERY
 def test_a_diverged_run_is_noted_and_leaves_the_others_alone(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic, "linear", name, range(4), rate=1e6, rounds=30)
-    assert set(tally.diverged) == {0, 1, 2, 3}
-    assert all(0 < round_ <= 30 for round_ in tally.diverged.values())
+    _, log = train_runs(synthetic, "linear", name, range(4), rate=1e6, rounds=30)
+    assert set(log.diverged) == {0, 1, 2, 3}
+    assert all(0 < round_ <= 30 for round_ in log.diverged.values())
 
 
 @EVERY
 def test_clipping_keeps_a_wild_rate_from_diverging(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic, "linear", name, range(2), rate=50.0, clip=0.01)
-    assert not tally.diverged
+    _, log = train_runs(synthetic, "linear", name, range(2), rate=50.0, clip=0.01)
+    assert not log.diverged
 
 
 @EVERY
@@ -103,8 +116,8 @@ def test_weights_of_the_asked_clients_add_up_to_one(name: str, weighting: str, s
 
 @EVERY
 def test_the_curve_ends_with_the_last_round_of_each_phase(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic, "linear", name, [0])
-    assert tally.marks == [
+    _, log = train_runs(synthetic, "linear", name, [0])
+    assert log.marks == [
         *[("training", round_) for round_ in (1, 4, 7, 10, 12)],
         *[("finetuning", round_) for round_ in (13, 15)],
     ]
@@ -136,8 +149,8 @@ def test_entropy_changes_the_run_and_zero_temperature_is_flops(synthetic: Federa
 )
 def test_every_gate_setting_has_an_effect(change: dict[str, Any], synthetic: Federation) -> None:
     plain, plain_tally = train_runs(synthetic, "linear", "eflops", [0], temperature=0.5, prune_from=0.0)
-    other, tally = train_runs(synthetic, "linear", "eflops", [0], temperature=0.5, prune_from=0.0, **change)
-    assert not torch.equal(plain, other) or tally.curve[0]["r2"] != plain_tally.curve[0]["r2"]
+    other, log = train_runs(synthetic, "linear", "eflops", [0], temperature=0.5, prune_from=0.0, **change)
+    assert not torch.equal(plain, other) or log.curve[0]["r2"] != plain_tally.curve[0]["r2"]
 
 
 def test_the_cut_keeps_the_largest_and_a_share_of_every_layer() -> None:
@@ -160,6 +173,10 @@ def test_the_schedule_is_dense_before_the_prune_start_and_can_shrink() -> None:
     assert kept[5:] == [5] * 5
 
 
+def gated_message(theta: torch.Tensor, z: torch.Tensor, lam: float) -> Message:
+    return Message({"theta": Part(theta), "gates": Part(z)}, {"multiplier": torch.tensor([lam])})
+
+
 def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> None:
     task = Task(Linear(64), 1, RunSettings([GatedSettings(prune_from=1.0, rounds=4)]))
     method = Method(task)
@@ -167,8 +184,8 @@ def test_the_server_averages_effective_weights_and_divides_by_the_gates() -> Non
     values, z = torch.full((1, 64), 2.0), torch.full((1, 64), 0.25)
     other, high = torch.full((1, 64), 4.0), torch.full((1, 64), 0.75)
     uploads = [
-        Upload(torch.tensor([0]), torch.tensor([0.5]), Payload(values, None, z, None, torch.tensor([1.0]))),
-        Upload(torch.tensor([0]), torch.tensor([0.5]), Payload(other, None, high, None, torch.tensor([3.0]))),
+        Upload(torch.tensor([0]), torch.tensor([0.5]), gated_message(values, z, 1.0)),
+        Upload(torch.tensor([0]), torch.tensor([0.5]), gated_message(other, high, 3.0)),
     ]
     new = method.aggregate(state, uploads, 0)
     assert torch.allclose(new["gates"], torch.tensor(0.5))
@@ -189,38 +206,142 @@ def test_gates_off_the_support_travel_as_their_average() -> None:
     method = Method(Task(Linear(4), 1, RunSettings([GatedSettings(prune_from=0.0)])))
     theta, z = torch.tensor([[1.0, 9.0, 1.0, 1.0]]), torch.tensor([[0.3, 0.9, 0.6, 0.0]])
     sent = method._message(theta, z, torch.zeros(1), 0, True)
-    assert sent.values[0].tolist() == [0.0, 9.0, 0.0, 0.0]
-    assert sent.tail is not None
-    assert sent.tail.item() == pytest.approx(0.3)
-    assert sent.gates is not None
-    assert sent.gates[0].tolist() == pytest.approx([0.3, 0.9, 0.3, 0.3])
+    assert sent["theta"][0].tolist() == [0.0, 9.0, 0.0, 0.0]
+    common = sent.parts["gates"].common
+    assert common is not None
+    assert common.item() == pytest.approx(0.3)
+    assert sent["gates"][0].tolist() == pytest.approx([0.3, 0.9, 0.3, 0.3])
 
 
 def test_answers_are_added_up_with_their_weights() -> None:
     uploads = [
-        Upload(torch.tensor([0, 1]), torch.tensor([0.25, 1.0]), Payload(torch.tensor([[4.0], [3.0]]))),
-        Upload(torch.tensor([0]), torch.tensor([0.75]), Payload(torch.tensor([[8.0]]))),
+        Upload(torch.tensor([0, 1]), torch.tensor([0.25, 1.0]), Message({"theta": Part(torch.tensor([[4.0], [3.0]]))})),
+        Upload(torch.tensor([0]), torch.tensor([0.75]), Message({"theta": Part(torch.tensor([[8.0]]))})),
     ]
-    assert average(uploads, lambda payload: payload.values, torch.zeros(2, 1)).flatten().tolist() == [7.0, 3.0]
+    assert average(uploads, "theta", torch.zeros(2, 1)).flatten().tolist() == [7.0, 3.0]
 
 
-@EVERY
+@pytest.mark.parametrize("name", [name for name in METHODS if not name.endswith("_feedback")])
 def test_traffic_is_the_size_of_the_messages_really_sent(name: str, synthetic: Federation) -> None:
-    _, tally = train_runs(synthetic, "linear", name, [0], prune_from=0.5)
+    _, log = train_runs(synthetic, "linear", name, [0], prune_from=0.5)
     dense, sparse = wire.encoded_size(100, 100, dense=True), wire.encoded_size(100, 10)
-    gated = {"gates": True, "multiplier": True}
-    dense_gated = wire.encoded_size(100, 100, dense=True, **gated)
-    sparse_gated = wire.encoded_size(100, 10, tail=True, **gated)
-    asked = math.floor(0.6 * 4)
+    dense_gated, sparse_gated = wire.encoded_size(100, 100, 2, 1, dense=True), wire.encoded_size(100, 10, 2, 2)
+    selected = math.floor(0.6 * 4)
+    cut, cut_gated = (
+        (7 * whole + 5 * part, 6 * whole + 6 * part) for whole, part in ((dense, sparse), (dense_gated, sparse_gated))
+    )
     down, up = {
         "fedavg": (12 * dense, 12 * dense),
-        "fediht": (7 * dense + 5 * sparse, 6 * dense + 6 * sparse),
-        "fediterht": (7 * dense + 5 * sparse, 6 * dense + 6 * sparse),
-        "eflops": (7 * dense_gated + 5 * sparse_gated, 6 * dense_gated + 6 * sparse_gated),
-        "flops": (7 * dense_gated + 5 * sparse_gated, 6 * dense_gated + 6 * sparse_gated),
+        "feddualavg": (12 * (dense + 4), 12 * (dense + 4)),
+        "fediht": cut,
+        "fediterht": cut,
+        "eflops": cut_gated,
+        "flops": cut_gated,
     }[name]
-    assert (tally.traffic["training"]["down"], tally.traffic["training"]["up"]) == (asked * down, asked * up)
-    assert tally.traffic["finetuning"]["up"] == asked * 3 * wire.encoded_size(100, 10, implicit=True)
+    assert (log.traffic["training"]["down"], log.traffic["training"]["up"]) == (selected * down, selected * up)
+    assert log.traffic["finetuning"]["up"] == selected * 3 * wire.encoded_size(100, 10, implicit=True)
+
+
+@pytest.mark.parametrize(("name", "vectors"), [("eflops_feedback", 2), ("fedavg_feedback", 1)])
+def test_messages_that_a_client_missed_are_counted_with_its_next_one(
+    name: str, vectors: int, synthetic: Federation
+) -> None:
+    _, log = train_runs(synthetic, "linear", name, [0, 1], rounds=30)
+    # 15 entries a vector; with gates a multiplier beside theta and a common value beside phi.
+    message = sum(wire.encoded_size(100, 15, 1, int(vectors > 1)) for _ in range(vectors))
+    for row, seed in enumerate((0, 1)):
+        missed, down = dict.fromkeys(range(4), 0), 0
+        for round_ in range(30):
+            for client in range(4):
+                missed[client] += 1
+            for client in sampled_clients((seed,), round_, 4, 2)[0].tolist():
+                down += missed.pop(client) * message
+                missed[client] = 0
+        assert log.traffic["training"]["down"][row] == down
+        assert log.traffic["training"]["up"][row] == 30 * 2 * message
+        assert log.curve[-1]["bytes_sent"][row] == sum(
+            log.traffic[phase][way][row] for phase in ("training", "finetuning") for way in ("down", "up")
+        )
+    assert log.traffic["training"]["down"][0] != log.traffic["training"]["down"][1]
+
+
+@pytest.mark.parametrize("drift", [False, True])
+def test_a_compressed_vector_and_its_rest_add_up(drift: bool) -> None:
+    values = torch.randn(3, 101, generator=torch.Generator().manual_seed(0)) + 5 * drift
+    sent, marks, rest = values.clone(), torch.empty(3, 101, dtype=torch.bool), torch.empty(3, 101)
+    common = torch.empty(3)
+    compress(sent.numpy(), 7, 100, drift, marks.numpy(), common.numpy(), rest.numpy())
+    assert marks.sum(1).tolist() == [8, 8, 8], "seven entries and the ungated one"
+    centre = values[:, :100].sort(1).values[:, 50] if drift else torch.zeros(3)
+    far = (values[:, :100] - centre[:, None]).abs().topk(7).indices
+    assert marks.gather(1, far).all()
+    assert torch.equal(sent[marks], values[marks])
+    assert torch.equal(values - sent, rest)
+    for row in range(3):
+        assert common[row].item() == pytest.approx(values[row][~marks[row]].mean().item() if drift else 0, abs=1e-6)
+        assert (sent[row][~marks[row]] == common[row]).all()
+
+
+def test_the_median_is_that_of_sorting() -> None:
+    draw = torch.Generator().manual_seed(1)
+    for count in (1, 2, 5, 100, 1001):
+        values = torch.randn(count, generator=draw) - 0.3
+        assert median(values.numpy()) == values.sort().values[count // 2]
+
+
+class Counting(FedAvg):
+    """Federated averaging whose clients remember how often they answered, and answer accordingly."""
+
+    def start_memory(self, seeds: Sequence[int]) -> State:
+        return {"answers": torch.zeros(len(seeds))}
+
+    def update(self, received: Message, work: Work) -> Any:
+        answers = work.memory["answers"] + 1
+        sent = super().update(received, work)
+        return Message({"theta": Part(sent["theta"] / answers[:, None])}), {"answers": answers}
+
+
+def test_memory_belongs_to_a_run_and_a_client(synthetic: Federation) -> None:
+    name = f"{__name__}:Counting"
+    changes = [{"rate": 0.01 * (seed + 1)} for seed in range(4)]
+    together, _ = train_runs(synthetic, "linear", name, range(4), changes)
+    for seed, change in enumerate(changes):
+        alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
+        assert torch.equal(together[seed], alone[0])
+
+
+class Hoarding(FedAvg):
+    """Federated averaging whose clients remember on the method itself."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        super().__init__(task)
+        self.rest: dict[int, Any] = {}
+
+    def update(self, received: Message, work: Work) -> Message:
+        sent = super().update(received, work)
+        self.rest[work.client] = sent["theta"].clone()
+        return sent
+
+
+def test_a_method_that_changes_itself_is_refused(synthetic: Federation) -> None:
+    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; keep"):
+        train_runs(synthetic, "linear", f"{__name__}:Hoarding", [0])
+
+
+def test_feedback_is_refused_where_the_server_cuts(synthetic: Federation) -> None:
+    with pytest.raises(UserError, match=r"methods\.fediht: its method cannot exchange compressed changes"):
+        train_runs(synthetic, "linear", "fediht", [0], feedback=0.1)
+
+
+def test_all_entries_in_every_message_are_federated_averaging(synthetic: Federation) -> None:
+    whole, _ = train_runs(synthetic, "linear", "fedavg", [0])
+    everything, _ = train_runs(synthetic, "linear", "fedavg_feedback", [0], feedback=1.0)
+    assert torch.equal(whole != 0, everything != 0)
+    assert torch.allclose(whole, everything, atol=1e-4)
+
+
+def plain(theta: torch.Tensor, *rest: Any) -> Message:
+    return Message({"theta": Part(theta, *rest)})
 
 
 class Misshapen(FedAvg):
@@ -229,9 +350,9 @@ class Misshapen(FedAvg):
     answer: Any = None
     evaluated: Any = None
 
-    def update(self, received: Payload, work: Work) -> Payload:
+    def update(self, received: Message, work: Work) -> Message:
         sent = super().update(received, work)
-        return sent if self.answer is None else self.answer(sent.values)
+        return sent if self.answer is None else self.answer(sent["theta"])
 
     def effective(self, state: State) -> torch.Tensor:
         theta = super().effective(state)
@@ -242,19 +363,19 @@ class Misshapen(FedAvg):
     ("mistake", "message"),
     [
         (
-            {"answer": lambda theta: Payload(theta[:, :90])},
-            "part 'values' of client 0's answer is a tensor",
+            {"answer": lambda theta: plain(theta[:, :90])},
+            "part 'theta' of client 0's answer is a tensor",
         ),
         (
-            {"answer": lambda theta: Payload(theta.double())},
+            {"answer": lambda theta: plain(theta.double())},
             "is a tensor of float64 of shape (2, 100); it must be a te",
         ),
         (
-            {"answer": lambda theta: Payload(theta[:1])},
+            {"answer": lambda theta: plain(theta[:1])},
             "of shape (1, 100); it must be a tensor of float32 of shape (2,",
         ),
         ({"answer": lambda _: None}, "client 0's answer is None; it must be a "),
-        ({"answer": lambda theta: Payload(theta, theta > 0, theta, theta)}, "part 'tail' of client 0's answer is a te"),
+        ({"answer": lambda theta: plain(theta, theta > 0, theta)}, "common value of part 'theta' of client 0's ans"),
         (
             {"evaluated": lambda theta: theta[:, :90]},
             "what `effective` returns is a tensor of float32 of",

@@ -101,7 +101,7 @@ def test_dense_training_sends_all_of_dense_and_a_cut_round_what_the_wire_says(so
     assert cell(table, method="fedavg", metric="share_formula") == 1
     sparse = wire.encoded_size(SIZE, TARGET)
     assert cell(table, method="fediht", metric="share_round") == pytest.approx(sparse / dense)
-    gated = wire.encoded_size(SIZE, TARGET, gates=True, tail=True, multiplier=True)
+    gated = wire.encoded_size(SIZE, TARGET, 2, 2)
     assert cell(table, method="eflops", metric="share_round") == pytest.approx(gated / dense)
     both_ways = cell(table, method="fedavg", metric="bytes_training")
     assert both_ways == 4 * 2 * 2 * dense

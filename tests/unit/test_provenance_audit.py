@@ -195,15 +195,13 @@ def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:
 
 
 def test_a_module_edited_after_the_run_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = records.code_hashes
+    true = records.training_hashes
     monkeypatch.setattr(
         records,
-        "code_hashes",
-        lambda *roots: {**true(*roots), GATES: "edited", "eflops.mine": "new"},
+        "training_hashes",
+        lambda *names: {**true(*names), GATES: "edited", "eflops.mine": "new"},
     )
-    records.present.cache_clear()
     findings = audit(results).findings
-    records.present.cache_clear()
     assert {finding.kind for finding in findings} == {"stale"}
     assert any("12 records" in finding.what and f"{GATES} changed" in finding.what for finding in findings)
     assert all("eflops.mine" in finding.what for finding in findings)
@@ -232,11 +230,9 @@ def test_the_command_tells_by_its_exit_code(results: Path, capsys: pytest.Captur
 
 
 def test_stale_records_alone_may_be_allowed(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    true = records.code_hashes
-    monkeypatch.setattr(records, "code_hashes", lambda *roots: {**true(*roots), GATES: "edited"})
-    records.present.cache_clear()
+    true = records.training_hashes
+    monkeypatch.setattr(records, "training_hashes", lambda *names: {**true(*names), GATES: "edited"})
     codes = [main(["audit", str(results), *option]) for option in ([], ["--allow-stale"])]
-    records.present.cache_clear()
     assert codes == [1, 0]
 
 

@@ -11,11 +11,11 @@ from torch.nn.functional import cross_entropy
 from eflops.config.settings import TrainingSettings
 from eflops.data.federation import Block, Federation
 from eflops.training.engines import reference, single
-from eflops.training.methods import dense, eflops
+from eflops.training.methods import dense, eflops, feddualavg, feedback
 from eflops.training.methods.cut import top
 from eflops.training.models.cnn import build
 from eflops.training.training_log import TrainingLog
-from small_problems import METHODS, train_reference, train_runs
+from small_problems import GATED, METHODS, train_reference, train_runs
 
 EVERY = pytest.mark.parametrize("name", METHODS)
 
@@ -26,15 +26,15 @@ def assert_same(runs: tuple[Tensor, TrainingLog], plain: tuple[Tensor, TrainingL
     features: of a softmax model of two classes. A feature that was cut comes back with opposite slopes for the two, so
     that rounding alone says which of its two weights is kept; such ties count as one weight.
     """
-    (theta, tally), (expected, expected_tally) = runs, plain
+    (theta, log), (expected, expected_tally) = runs, plain
     kept, wanted = ({index % features for index in part[0].nonzero()[:, 0].tolist()} for part in (theta, expected))
     assert kept == wanted
-    assert tally.marks == expected_tally.marks
-    for point, other in zip(tally.curve, expected_tally.curve, strict=True):
+    assert log.marks == expected_tally.marks
+    for point, other in zip(log.curve, expected_tally.curve, strict=True):
         assert {metric: values.item() for metric, values in point.items()} == pytest.approx(
             {metric: values.item() for metric, values in other.items()}, rel=1e-4, abs=1e-4, nan_ok=True
         )
-    assert tally.traffic == expected_tally.traffic
+    assert log.traffic == expected_tally.traffic
 
 
 @EVERY
@@ -90,8 +90,8 @@ def test_every_option_means_the_same(name: str, change: dict[str, Any], syntheti
 
 def test_a_run_that_diverges_does_so_in_both(synthetic: Federation) -> None:
     for train, seed in TRAINED:
-        _, tally = train(synthetic, "linear", "fedavg", seed, rate=1e6, rounds=30)
-        assert tally.diverged == {0: 3}
+        _, log = train(synthetic, "linear", "fedavg", seed, rate=1e6, rounds=30)
+        assert log.diverged == {0: 3}
 
 
 @pytest.fixture(scope="module")
@@ -109,9 +109,11 @@ def pictures() -> Federation:
 @EVERY
 def test_three_rounds_of_the_cnn(name: str, pictures: Federation, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = {"rounds": 3, "finetune_rounds": 0, "local_steps": "epoch", "batch_size": 8, "prune_from": 1.0}
-    settings |= {"multiplier_rate": 1.0, "rho_init": 0.9} if name in {"eflops", "flops"} else {}
+    settings |= {"multiplier_rate": 1.0, "rho_init": 0.9} if name in GATED else {}
     seen: dict[str, list[Any]] = {"batched": [], "plain": []}
-    owner: Any = eflops.Method if name in {"eflops", "flops"} else dense.Weights
+    plain_owner = eflops.Method if name in GATED else dense.Weights
+    owners: dict[str, Any] = {"feddualavg": feddualavg.Method}
+    owner = feedback.Feedback if name.endswith("_feedback") else owners.get(name, plain_owner)
     aggregate, keep_track = owner.aggregate, single.messages
 
     def watched(*arguments: Any) -> Any:
@@ -128,10 +130,12 @@ def test_three_rounds_of_the_cnn(name: str, pictures: Federation, monkeypatch: p
         train(pictures, "cnn", name, seed, **settings)
     assert len(seen["batched"]) == len(seen["plain"]) == 3
     for state, plain in zip(seen["batched"], seen["plain"], strict=True):
-        assert (state["theta"][0, : len(plain.theta)] - plain.theta).abs().max() < 1e-4
-        if plain.z is not None:
-            assert (state["gates"][0, : len(plain.z)] - plain.z).abs().max() < 1e-4
-            assert state["multiplier"].item() == pytest.approx(plain.lam.item(), rel=1e-4)
+        theta = state["dual" if name == "feddualavg" else "theta"]
+        assert (theta[0, : len(plain.theta)] - plain.theta).abs().max() < 1e-4
+        if name in GATED:
+            gates, lam = ("phi", "scalar multiplier") if "phi" in state else ("gates", "multiplier")
+            assert (state[gates][0, : len(plain.z)] - plain.z).abs().max() < 1e-4
+            assert state[lam].item() == pytest.approx(plain.lam.item(), rel=1e-4)
             assert plain.lam > 0
 
 
@@ -149,8 +153,8 @@ def test_a_cut_of_the_cnn_keeps_the_same_weights_of_every_layer() -> None:
 
 
 def test_the_metrics_of_the_curve_are_those_of_the_torch_module(golub: Federation) -> None:
-    theta, tally = train_reference(golub, "softmax", "fedavg", 1)
+    theta, log = train_reference(golub, "softmax", "fedavg", 1)
     logits = torch.from_numpy(golub.test.x) @ theta[0, : 2 * golub.test.x.shape[1]].view(2, -1).T
     labels = torch.from_numpy(golub.test.y)
-    assert tally.curve[-1]["cross_entropy"].item() == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
-    assert tally.curve[-1]["accuracy"].item() == pytest.approx((logits.argmax(1) == labels).float().mean().item())
+    assert log.curve[-1]["cross_entropy"].item() == pytest.approx(cross_entropy(logits, labels).item(), rel=1e-5)
+    assert log.curve[-1]["accuracy"].item() == pytest.approx((logits.argmax(1) == labels).float().mean().item())

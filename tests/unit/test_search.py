@@ -26,6 +26,7 @@ from eflops.analysis.search import (
     run_rows,
 )
 from eflops.config.load import check, read
+from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of
 from eflops.config.searches import budget_of, ranking
 from eflops.data.golub import genes
@@ -36,6 +37,8 @@ ROOT = Path(__file__).parents[2]
 CONFIG = read(ROOT / "config.yaml")
 CHOSEN = sorted((ROOT / "resources/search").glob("*.json"))
 PAPER = read_paper(ROOT / "resources/paper/targets.yaml")
+NONE = pd.DataFrame()
+EXPERIMENT = small_results.CONFIG["experiments"]["support_recovery"]
 SMALL_SEARCH = small_results.CONFIG | {
     "experiments": {},
     "searches": {
@@ -114,7 +117,7 @@ def test_the_choice_has_the_searched_settings_with_their_types() -> None:
 def test_the_nearest_trial_has_the_papers_recovery() -> None:
     paper = read_paper(ROOT / "resources/paper/targets.yaml")
     both = runs({"far": [0.9], "near": [0.6]}, "support_recovery").assign(method="eflops", record="")
-    found = distances("support_recovery", both, paper)
+    found = distances("support_recovery", both, paper, NONE)
     assert found == pytest.approx({("eflops", "far"): 0.9 - 0.626, ("eflops", "near"): 0.626 - 0.6})
     trials = rank(both.assign(r2=[0.9, 0.1]), SEARCH)
     trials["distance"] = [found[key] for key in zip(trials["method"], trials["variant"], strict=True)]
@@ -125,20 +128,21 @@ def test_an_n_over_d_that_the_paper_lacks_says_nothing_of_what_is_near() -> None
     paper = read_paper(ROOT / "resources/paper/targets.yaml")
     one = runs({"near": [0.6]}, "support_recovery").assign(method="eflops", record="")
     other = one.assign(ratio=0.7, support_recovery=0.1)
-    assert distances("support_recovery", pd.concat([one, other]), paper) == distances("support_recovery", one, paper)
-    assert distances("support_recovery", other, paper) == {}
+    alone = distances("support_recovery", one, paper, NONE)
+    assert distances("support_recovery", pd.concat([one, other]), paper, NONE) == alone
+    assert distances("support_recovery", other, paper, NONE) == {}
 
 
 def test_the_nearest_trial_selects_the_papers_genes() -> None:
     paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), genes()
     cystatin = int(names.index[names["probe"] == "M27891_at"][0])
     found = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(method="eflops", support=[str(cystatin), "0"])
-    near, far = distances("gene_frequency", found, paper).values()
+    columns = gene_columns(found, paper)
+    near, far = distances("gene_frequency", found, paper, columns).values()
     shares = np.array([share.value for share in paper.genes["eflops"].values()])
     assert far == pytest.approx(np.sqrt(np.mean(shares**2)))
     shares[0] = 1 - shares[0]
     assert near == pytest.approx(np.sqrt(np.mean(shares**2)))
-    columns = gene_columns(found, paper)
     assert columns["listed"].tolist() == [1, 0]
     assert columns["share@cystatin C"].tolist() == [1.0, 0.0]
 
@@ -249,3 +253,19 @@ def test_records_of_other_code_are_ranked_and_adopted(tmp_path: Path) -> None:
     tracked = read_run_rows(tmp_path / "kept/synthetic.runs.csv.gz")
     assert tracked.groupby("method").size().to_dict() == {"eflops": 4, "flops": 2}
     assert (tmp_path / "kept/synthetic.csv").exists()
+    cases = yaml.safe_load((tmp_path / "chosen.yaml").read_text())["synthetic_temperature"]
+    assert {name: case["temperature"] for name, case in cases.items()} == {
+        **{"t0": 0.0, "t0_01": 0.01, "t0_1": 0.1, "eflops_at_t0": 0.0},
+        "flops_with_t": chosen["eflops"]["temperature"],
+    }
+    assert cases["eflops_at_t0"]["rate"] == chosen["eflops"]["rate"]
+    assert cases["flops_with_t"]["rate"] == chosen["flops"]["rate"]
+    raw = SMALL_SEARCH | {
+        "chosen": str(tmp_path / "chosen.yaml"),
+        "experiments": {
+            "t": small_results.CONFIG["experiments"]["support_recovery"] | {"cases_of": "synthetic_temperature"}
+        },
+    }
+    assert variants_of(check(raw), "t", "eflops")["t0_1"].temperature == 0.1
+    with pytest.raises(ConfigError, match="no entry synthetic_other"):
+        check(raw | {"experiments": {"t": raw["experiments"]["t"] | {"cases_of": "synthetic_other"}}})

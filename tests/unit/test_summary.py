@@ -14,13 +14,14 @@ from docutils.core import publish_doctree
 from eflops.analysis.needs import (
     BEYOND,
     BYTES,
-    ENTROPY_GRID,
-    ENTROPY_TRIALS,
+    PROFILE,
     RECOVERY,
     REGIMES,
     SCALING,
     SCORECARD,
     SEARCHED,
+    TEMPERATURE,
+    TEMPERATURE_MNIST,
 )
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
@@ -217,28 +218,43 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> 
     assert points(made, subject)[0].startswith("The target density is reached; ")
 
 
-def test_entropy_over_draws_over_all_settings_and_alone(made: Source) -> None:
+def effect(metric: str, temperature: float, mean: float, **cell: object) -> dict[str, object]:
+    """A row of the table of T: an effect with an interval of +- .01."""
+    clear = 1e-9 if abs(mean) > 0.01 else 0.5
+    row = {"metric": metric, "by": "all", "group": "all settings", "ratio": None, "temperature": temperature}
+    return row | {"mean": mean, "low": mean - 0.01, "high": mean + 0.01, "p": clear, "settings": 128} | cell
+
+
+def test_entropy_is_summed_up_by_the_best_T_by_N_over_d_by_data_and_tuned_alike(made: Source) -> None:
     assert not points(made, "Entropy")
-    fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
-    judged(made, entropy=[fact, fact | {"metric": "test R2", "low": -0.002, "high": -0.0005}])
-    (line,) = points(made, "Entropy")
-    assert f"support recovery {MINUS}0.001 ({MINUS}0.012 to +0.010) and test R2 {MINUS}0.001 (" in line
-    assert line.endswith(", over 20 draws.")
-    row = {"metric": "r2", "mean": -0.03, "mean_low": -0.05, "mean_high": -0.01, "settings": 128}
-    rows = [row | {"by": by, "group": group, "helps": 54, "hurts": 70} for by, group in (("all", ""), ("T", "T <= .1"))]
-    _, over_all = points(having(made, ENTROPY_TRIALS, rows), "Entropy")
-    change = f"{MINUS}0.030 ({MINUS}0.050 to {MINUS}0.010)"
-    assert over_all == (
-        f"Over all 128 settings of the search, paired: test R2 {change}, higher in 54 and lower in 70; "
-        f"for T <= .1 {change}."
+    rows = [effect(metric, *each) for metric in ("support_recovery", "r2") for each in ((0.01, 0.02), (0.1, -0.05))]
+    sizes = {0.24: (-0.005, 0.03), 1.36: (0.004, -0.06)}
+    rows += [
+        effect("r2", temperature, mean, by="N/d", group=f"N/d {ratio}", ratio=ratio)
+        for ratio, means in sizes.items()
+        for temperature, mean in zip((0.01, 0.1), means, strict=True)
+    ]
+    over_all, by_ratio = points(having(made, TEMPERATURE, rows), "Entropy")
+    assert over_all.startswith(
+        "With T alone changed, over 128 settings of the search and all its N/d, the best T, 0.01, "
     )
-    rows[1] |= {"mean_high": 0.01}
-    assert points(having(made, ENTROPY_TRIALS, rows), "Entropy")[-1].endswith("; no size of T matters clearly.")
-    cell = {"metric": "support_recovery", "ratio": 0.64, "set_temperature": 0.1, "set_gate_rate": 1.5}
-    gains = [cell | {"gain": gain, "gain_low": gain - 0.01, "gain_high": gain + 0.01} for gain in (0.035, 0.0, -0.02)]
-    alone, highest = points(having(made, ENTROPY_GRID, gains), "Entropy")[-2:]
-    assert alone.endswith("clearly higher than at T = 0 in 1 and lower in 1 of 3 cells; by chance 0.2 would be either.")
-    assert highest.endswith("is +0.035 (+0.025 to +0.045), at T = 0.1, gate rate 1.5 and N/d 0.64.")
+    assert "test R2 by +0.020 (+0.010 to +0.030)" in over_all
+    assert "raises test R2 clearly at N/d 0.24 (+0.030 (+0.020 to +0.040) at T = 0.1)" in by_ratio
+    assert f"lowers test R2 clearly at N/d 1.36 ({MINUS}0.060 (" in by_ratio
+    assert by_ratio.endswith("to raise T as N decreases holds: from N/d 0.24 to 1.36 the best T is 0.1, 0.01.")
+    (elsewhere,) = points(having(made, TEMPERATURE_MNIST, [effect("accuracy", 1e-5, 0.001)]), "Entropy")
+    assert elsewhere.startswith("On MNIST no T clearly changes accuracy over 128 settings: +0.001 (")
+    fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
+    judged(made, entropy=[fact])
+    cases = [("t0", 0.0, None), ("t0_03", 0.03, 0.004), ("eflops_at_t0", 0.0, 0.5)]
+    profile = [
+        {"metric": "support_recovery", "case": case, "temperature": temperature, "difference": size}
+        | {"low": -0.01, "high": 0.02}
+        for case, temperature, size in cases
+    ]
+    (tuned,) = points(having(made, PROFILE, profile), "Entropy")
+    assert f"as many trials: support recovery {MINUS}0.001 ({MINUS}0.012 to +0.010), over 20 draws" in tuned
+    assert tuned.endswith(f"T = 0.03, less the best at T = 0: recovery +0.004 ({MINUS}0.010 to +0.020).")
 
 
 def test_settings_far_from_the_searched_ones_are_named(made: Source) -> None:

@@ -23,8 +23,8 @@ def append_below(config: Path, section: str, yaml_block: str) -> None:
 
 
 def test_the_method_of_the_docs_appears_in_the_tables(study: Study) -> None:
-    (code,), (entry,) = blocks("adding-a-method.md", "python"), blocks("adding-a-method.md", "yaml")
-    assert 30 <= len(code.splitlines()) <= 50
+    (code, *_), (entry,) = blocks("adding-a-method.md", "python"), blocks("adding-a-method.md", "yaml")
+    assert len(code.splitlines()) <= 30
     (study.folder / "soft_threshold.py").write_text(code)
     append_below(study.folder / "config.yaml", "methods", entry)
     study.edit("config.yaml", "methods: [eflops,", "methods: [soft, eflops,")

@@ -35,6 +35,35 @@ rule fetch:
         "../scripts/fetch.py"
 
 
+def shared_features(dataset):
+    """The file of test features that all N/d of a draw share; only synthetic data have one."""
+    return [f"<results>/data/{dataset}/test-draw{{draw}}.npz"] if STUDY.datasets[dataset].kind == "synthetic" else []
+
+
+rule test_features:
+    """Make the test features of one draw of synthetic data, which all its N/d share."""
+    input:
+        spec=local("<wanted>/data/{dataset}/test-draw{draw}.json"),
+    output:
+        features="<results>/data/{dataset}/test-draw{draw}.npz",
+        spec="<results>/specs/data/{dataset}/test-draw{draw}.json",
+    log:
+        "<logs>/data/{dataset}/test-draw{draw}.log",
+    benchmark:
+        "<benchmarks>/data/{dataset}/test-draw{draw}.tsv"
+    conda:
+        "../../envs/analysis.yaml"
+    resources:
+        mem_mb=growing(1000),
+        runtime=growing(5),
+    params:
+        spec=spec_digest,
+    message:
+        "Make the test features of {wildcards.dataset}, draw {wildcards.draw}"
+    script:
+        "../scripts/test_features.py"
+
+
 for DATASET in STUDY.datasets:
 
     rule:
@@ -43,6 +72,7 @@ for DATASET in STUDY.datasets:
             f"data_{DATASET}"
         input:
             raw_files(DATASET),
+            test_features=shared_features(DATASET),
             spec=local(f"<wanted>/data/{DATASET}/{{ratio}}-draw{{draw}}.json"),
         output:
             arrays=f"<results>/data/{DATASET}/{{ratio}}-draw{{draw}}/federation.npz",

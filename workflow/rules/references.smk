@@ -17,6 +17,7 @@ rule references:
     input:
         manifests=experiment_data("manifest.json"),
         arrays=ancient(experiment_data("federation.npz")),
+        test_features=ancient(shared_data),
         spec=local("<wanted>/references/{experiment}.json"),
     output:
         fits="<results>/gathered/{experiment}.references.csv",

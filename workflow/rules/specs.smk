@@ -48,6 +48,10 @@ for dataset, ratio, draw in DRAWS:
     entry = STUDY.datasets[dataset]
     modules = ("eflops.data.build", data_module(entry.kind))
     specify_values(f"data/{dataset}/{ratio}-draw{draw}", "data", modules, settings=data_settings(entry))
+    if entry.kind == "synthetic":
+        features = entry.model_dump(mode="json", include={"test_rows", "features", "correlation", "density"})
+        job, module = f"data/{dataset}/test-draw{draw}", "eflops.data.synthetic"
+        specify_values(job, "test_features", [module], settings=features)
 
 for name, entry in STUDY.datasets.items():
     named = ("eflops.data.build", "eflops.data.expression", "eflops.data.table")

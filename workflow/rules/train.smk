@@ -13,12 +13,19 @@ def cell_data(file):
     return files
 
 
+def shared_data(wildcards):
+    """The files of test features that the data draws of an experiment share; only synthetic data have some."""
+    plan = PLANS[wildcards.experiment]
+    return expand(shared_features(plan.dataset), draw=plan.draws)
+
+
 rule train:
     """Train the runs of one cell side by side and write one record per run."""
     input:
         manifests=cell_data("manifest.json"),
         # A manifest changes whenever its arrays do, so that their age does not matter.
         arrays=ancient(cell_data("federation.npz")),
+        test_features=ancient(shared_data),
         spec=local("<wanted>/train/{experiment}/{ratio}/{method}{part}.json"),
     output:
         cell="<results>/cells/{experiment}/{ratio}/{method}{part}.json",

@@ -10,4 +10,5 @@ from eflops.script import run_job
 with run_job(snakemake) as spec:
     from eflops.data.build import make
 
-    make(spec["settings"], Path(snakemake.output.manifest).parent)
+    shared = [Path(file) for file in snakemake.input.get("test_features", [])]
+    make(spec["settings"], Path(snakemake.output.manifest).parent, *shared)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from eflops.analysis.text import ABSENT, MISSING, decimals, with_minus
@@ -122,6 +123,6 @@ def _with_diverged(row: pd.Series, mean: str, beside: Cell, counts: bool) -> Cel
 
 def _index(name: Hashable) -> int:
     """The index of a row in `Table.data`; a row that was taken from elsewhere has none."""
-    if not isinstance(name, int):
+    if not isinstance(name, int | np.integer):
         raise TypeError(f"{name!r} is no row of a table's data; take rows with `rows_by`, which keeps their index.")
-    return name
+    return int(name)

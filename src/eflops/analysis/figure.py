@@ -39,6 +39,7 @@ PAGE: Any = {
 STYLES = {
     "eflops": ("#D55E00", "o"),
     "flops": ("#E69F00", "s"),
+    "eflops_t0": ("#E69F00", "s"),
     "fediht": ("#0072B2", "^"),
     "fediterht": ("#56B4E9", "v"),
     "fedavg": ("#009E73", "D"),

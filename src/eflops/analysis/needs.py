@@ -18,7 +18,8 @@ SCORECARD = "scorecard.json"
 TARGETS = "resources/paper/targets.yaml"
 
 # What the summary reads where it was made, below a results folder.
-ENTROPY_GRID, ENTROPY_TRIALS = "tables/ablation_entropy.csv", "tables/entropy_trials.csv"
+TEMPERATURE, PROFILE = "tables/temperature.csv", "tables/temperature_profile.csv"
+TEMPERATURE_GOLUB, TEMPERATURE_MNIST = "tables/temperature_golub.csv", "tables/temperature_mnist.csv"
 REGIMES = "tables/sparse_regime.csv"
 RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
@@ -26,7 +27,8 @@ SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
 # The search whose trials it tells of, by the name of its file.
 GENE_TRIALS = "golub"
-_SUMMARISED = (ENTROPY_GRID, ENTROPY_TRIALS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
+_TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST, PROFILE)
+_SUMMARISED = (*_TEMPERATURES, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
 def targets_of(folder: Path) -> Path:

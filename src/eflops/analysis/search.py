@@ -15,10 +15,11 @@ import pandas as pd
 import yaml
 
 from eflops.analysis.gather import runs_table, supports_table
-from eflops.analysis.paper import Paper, read_paper
+from eflops.analysis.paper import METHOD, Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
-from eflops.analysis.stats.trials import SETTING
+from eflops.analysis.stats.temperature import best_at_each
+from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.searches import ranking
@@ -110,7 +111,9 @@ def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _drawn(trials: Iterable[tuple[str, str]], budget: Mapping[str, Sequence[str]]) -> list[bool]:
-    return [method not in budget or variant in budget[method] for method, variant in trials]
+    """Whether a method may choose a trial: every trial, or of a crossed method those of its budget."""
+    of = {method: set(variants) for method, variants in budget.items()}
+    return [method not in of or variant in of[method] for method, variant in trials]
 
 
 def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
@@ -179,12 +182,40 @@ def outcome(
     trials = rank(runs, search)
     choices = {search["entry"]: choose(trials, search["searched"])}
     if search["nearest"]:
-        distance = distances(search["nearest"], runs, paper)
+        # Of a crossed method only the trials that it may choose: as many as every other method has.
+        drawn = runs[_drawn(zip(runs["method"], runs["variant"], strict=True), search["budget"])]
+        shares = gene_columns(drawn, paper) if search["nearest"] == GENES else pd.DataFrame()
+        distance = distances(search["nearest"], drawn, paper, shares)
         trials.insert(4, "distance", trials.set_index(KEYS).index.map(distance))
         choices[f"{search['entry']}_nearest"] = choose_nearest(trials, search["searched"])
         if search["nearest"] == GENES:
-            trials = trials.join(gene_columns(runs, paper), on=KEYS)
+            trials = trials.join(shares, on=KEYS)
+    if search["profile"]:
+        choices[f"{search['entry']}_temperature"] = temperature_cases(trials, search["profile"])
     return trials, choices
+
+
+def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The cases of an experiment on T: the best admitted settings at each T, and T alone changed at two choices.
+
+    Args:
+        trials: all trials of a crossed search.
+        keys: the settings that a case has.
+
+    Returns: `t0`, `t0_01`, ...: the best of all crossed trials at each T; `eflops_at_t0`: the settings that E-FLoPS
+        chose, with T = 0; `flops_with_t`: those that FLoPS chose, with the T of E-FLoPS.
+    """
+    cases = {_case(trial[TEMPERATURE]): _settings(trial, keys) for _, trial in best_at_each(trials).iterrows()}
+    best = trials[trials["drawn"]].drop_duplicates("method").set_index("method")
+    chosen = {name: _settings(best.loc[name], keys) for name in (METHOD, WITHOUT)}
+    cases["eflops_at_t0"] = {**chosen[METHOD], "temperature": 0.0}
+    cases["flops_with_t"] = {**chosen[WITHOUT], "temperature": chosen[METHOD]["temperature"]}
+    return cases
+
+
+def _case(temperature: float) -> str:
+    """The name of a case, which is that of a folder too: t0_003."""
+    return f"t{temperature:g}".replace(".", "_").replace("-", "m")
 
 
 def rank_records(config: Config, name: str, results: Path, targets: Path, out: Path) -> None:
@@ -249,15 +280,18 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
 
 
-def distances(table: str, runs: pd.DataFrame, paper: Paper) -> dict[tuple[str, str], float]:
-    """The root mean square distance of each trial from its method's column in a table of the paper."""
+def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame) -> dict[tuple[str, str], float]:
+    """The root mean square distance of each trial from its method's column in a table of the paper.
+
+    shares: what `gene_columns` gives for these runs; where the table is another, it is not read.
+    """
     if table == GENES:
-        known, differences = set(paper.genes), _from_shares
+        differences = {key: _from_shares(key[0], row, paper) for key, row in shares.iterrows()}
     else:
-        known, differences = {method for row in paper.recovery.values() for method in row}, _from_recovery
-    trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
-    squares = {key: np.square(differences(key[0], trial, paper)) for key, trial in trials}
-    return {key: float(np.sqrt(np.mean(each))) for key, each in squares.items() if len(each)}
+        known = {method for row in paper.recovery.values() for method in row}
+        trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
+        differences = {key: _from_recovery(key[0], trial, paper) for key, trial in trials}
+    return {key: float(np.sqrt(np.mean(np.square(each)))) for key, each in differences.items() if each}
 
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
@@ -267,9 +301,8 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
     return [value - row[method].value for value, row in rows if row]
 
 
-def _from_shares(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
+def _from_shares(method: str, shares: pd.Series, paper: Paper) -> list[float]:
     """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
-    shares = _gene_shares(method, trial, paper)
     return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 

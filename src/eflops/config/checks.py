@@ -144,6 +144,9 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
         yield from _names_mistakes(config, entry, place)
         if entry.settings_of and entry.settings_of not in (entries := chosen_entries(config)):
             yield unknown(f"{place}.settings_of", entry.settings_of, entries)
+        if entry.cases_of and not entry.cases:
+            right = "adopt the outcome of a search that writes one, or write the cases here"
+            yield f"{place}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
         if entry.vary and entry.cases:
             yield f"{place}: vary and cases cannot both be given; keep one of them."
         for method in _known_methods(config, entry):
@@ -167,8 +170,13 @@ def _search_mistakes(config: Config) -> Iterator[str]:
             yield unknown(f"{place}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):
             yield unknown(f"{place}.method_ranges", method, entry.methods)
+        for method in set(entry.cross) - set(entry.methods):
+            yield unknown(f"{place}.cross", method, entry.methods)
         for method in _known_methods(config, entry):
             yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            for key, crossed in entry.cross.get(method, {}).items():
+                for value in crossed:
+                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.cross.{method}")
             ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
             for key, values in ranges.items():
                 yield from _range_mistakes(config, method, key, values, f"{place}.ranges")

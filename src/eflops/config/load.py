@@ -102,14 +102,27 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     file = locate(path)
     if file is None:
         raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or leave this out."])
-    chosen = {}
+    chosen, by_case = {}, _case_entries(raw)
+    experiments = dict(raw.get("experiments") or {})
     for entry, by_method in read_yaml(file).items():
         if not isinstance(by_method, Mapping) or not all(isinstance(each, Mapping) for each in by_method.values()):
             right = "each data set should have methods, and each method its settings, such as eflops: {rate: 0.1}"
             raise ConfigError([f"{path}, {entry}: {shown(by_method)} is wrong; {right}."])
-        # The file may hold methods that this config leaves out.
+        for name in by_case.get(entry, ()):
+            experiments[name] = {**experiments[name], "cases": merge(by_method, experiments[name].get("cases") or {})}
+        # The file may hold methods that this config leaves out, and cases.
         chosen[entry] = {method: settings for method, settings in by_method.items() if method in methods}
-    return {**raw, "chosen": chosen}
+    return {**raw, "chosen": chosen, **({"experiments": experiments} if experiments else {})}
+
+
+def _case_entries(raw: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The experiments whose cases are in the file of chosen settings, by the entry that holds them."""
+    experiments = raw.get("experiments")
+    by_entry: dict[str, list[str]] = {}
+    for name, entry in experiments.items() if isinstance(experiments, Mapping) else ():
+        if isinstance(entry, Mapping) and isinstance(entry.get("cases_of"), str):
+            by_entry.setdefault(entry["cases_of"], []).append(name)
+    return by_entry
 
 
 def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:

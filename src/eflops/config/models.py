@@ -114,6 +114,7 @@ class Expression(Dataset):
     min_range: Annotated[Positive | None, FromText] = Field(
         None, description="keep genes whose largest value exceeds the least by so much"
     )
+    intercept: Flag = Field(False, description="give each class an intercept, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms before scaling")
     scaling: Literal["whole", "per_array", "per_gene"] = Field("per_array", description="what is standardised alone")
     test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
@@ -157,6 +158,7 @@ class Table(Dataset):
     one_hot: Annotated[int, FromText, Field(ge=0, le=10**4)] = Field(
         10, description="a text column with at most so many values becomes a column of 0 and 1 for each value"
     )
+    intercept: Flag = Field(True, description="give the model an intercept, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms of the features before scaling")
     scaling: Literal["per_feature", "per_row", "whole", "none"] = Field(
         "per_feature", description="what is standardised alone, by the training rows"
@@ -194,6 +196,7 @@ class OwnData(Dataset):
 
     kind: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="its builder, as module:function")
     model: Literal["linear", "softmax", "cnn"] | ImportPath = Field(description=OWN_MODEL)
+    intercept: Flag = Field(False, description="give a linear or softmax model an intercept, never gated or cut")
     options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
 
 
@@ -257,6 +260,9 @@ class Experiment(Strict):
     settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
     cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
+    cases_of: Name | None = Field(
+        None, description="an entry that a search chose and whose parts are the cases, such as synthetic_temperature"
+    )
 
 
 class Interval(Strict):
@@ -304,7 +310,7 @@ class Search(Strict):
     settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
     method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
-    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty]]] = Field(
+    cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty, Once]]] = Field(
         {}, description="by method: settings whose values are all trained with each drawn setting, nothing else changed"
     )
 
@@ -315,8 +321,10 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That and the entry of settings nearest to the paper, where they are looked for."""
-        return [self.entry, *([f"{self.entry}_nearest"] if self.nearest else [])]
+        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        crossed = any("temperature" in settings for settings in self.cross.values())
+        more = {"nearest": self.nearest, "temperature": crossed}
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
 
 
 class Config(Strict):
@@ -368,7 +376,8 @@ def entry_of(config: Config, name: str) -> Experiment | Search:
 
 def data_settings(entry: Dataset) -> dict[str, Any]:
     """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
-    return entry.model_dump(mode="json", exclude={"label", "model", "gated", "client_fraction", "settings_like"})
+    unused = {"label", "model", "gated", "intercept", "client_fraction", "settings_like"}
+    return entry.model_dump(mode="json", exclude=unused)
 
 
 # Names that the config had before: a config with one is told the present name, and older results stay readable.

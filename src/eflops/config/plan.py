@@ -4,10 +4,11 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from eflops.code import code_hash, engine_of, training_roots
+from eflops.code import combined, engine_of, training_hashes
 from eflops.config.cell import CellSpec
 from eflops.config.models import (
     FORMER,
@@ -16,6 +17,7 @@ from eflops.config.models import (
     Interval,
     Range,
     Search,
+    Value,
     entry_of,
     model_of,
 )
@@ -80,7 +82,7 @@ def plan_of(config: Config, name: str) -> Plan:
         ratios=tuple(map(ratio_label, entry.ratios)) or (WHOLE,),
         draws=tuple(entry.draws),
         seeds=tuple(range(entry.first_seed, entry.first_seed + entry.seeds)),
-        variants={method: tuple(_changes(entry, method)) for method in entry.methods},
+        variants={method: _labels(entry, method) for method in entry.methods},
     )
 
 
@@ -143,6 +145,7 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             dataset=plan.dataset,
             model=model,
             gated=gated,
+            intercept=getattr(dataset, "intercept", False) and ":" not in model,
             density=dataset.density,
             genes_per_class=getattr(dataset, "genes_per_class", None),
             keep=getattr(dataset, "keep", None),
@@ -161,20 +164,25 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
         yield from (first.model_copy(update={"ratio": ratio}) for ratio in plan.ratios)
 
 
+def _labels(entry: Experiment | Search, method: str) -> tuple[str, ...]:
+    """The labels of a method's variants, in order; a trial that is crossed has one for each value."""
+    if isinstance(entry, Search):
+        crossed = [f",{_label(change)}" if change else "" for change in _grid(entry.cross.get(method, {}))]
+        return tuple(f"trial{trial:02d}{value}" for trial in range(entry.trials) for value in crossed)
+    return tuple(entry.cases) or tuple(map(_label, _grid(entry.vary)))
+
+
 def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
     """The change of settings behind each variant's label."""
+    changes: Iterable[dict[str, Any]]
     if isinstance(entry, Search):
         ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
+        trials = (_draw(ranges, trial, entry.group) for trial in range(entry.trials))
         crossed = _grid(entry.cross.get(method, {}))
-        return {
-            ",".join([f"trial{trial:02d}", *([_label(change)] if change else [])]): {**drawn, **change}
-            for trial in range(entry.trials)
-            for drawn in [_draw(ranges, trial, entry.group)]
-            for change in crossed
-        }
-    if entry.cases:
-        return {label: dict(change) for label, change in entry.cases.items()}
-    return {_label(change): change for change in _grid(entry.vary)}
+        changes = ({**drawn, **change} for drawn in trials for change in crossed)
+    else:
+        changes = [dict(change) for change in entry.cases.values()] or _grid(entry.vary)
+    return dict(zip(_labels(entry, method), changes, strict=True))
 
 
 def _grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
@@ -195,14 +203,20 @@ def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
 
     What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
     """
-    return {key: _draw_one(values, key, trial if key in PER_RUN else trial // group) for key, values in ranges.items()}
+    return {
+        key: _draw_one(
+            values if isinstance(values, Interval) else tuple(values), key, trial if key in PER_RUN else trial // group
+        )
+        for key, values in ranges.items()
+    }
 
 
 # A setting that was renamed keeps its stream, so that the trials of earlier searches come out again.
 STREAMS = {present: former for former, present in FORMER.items()}
 
 
-def _draw_one(values: Range, key: str, trial: int) -> Any:
+@cache
+def _draw_one(values: Interval | tuple[Value, ...], key: str, trial: int) -> Value:
     generator = numpy_generator(trial, f"search/{STREAMS.get(key, key)}")
     if not isinstance(values, Interval):
         return values[int(generator.integers(len(values)))]
@@ -240,7 +254,7 @@ def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
     """Every training job of a config, with its spec."""
     for plan in all_plans(config):
         for spec in cell_specs(config, plan.name):
-            code = code_hash(*training_roots(spec.method, spec.model, spec.engine))
+            code = combined(training_hashes(spec.method, spec.model, spec.engine))
             for part, seeds in plan.parts(config.seeds_per_job):
                 job = spec.model_copy(update={"seeds": seeds, "code": code})
                 names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}

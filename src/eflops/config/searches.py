@@ -10,7 +10,8 @@ def ranking(search: Search) -> dict[str, Any]:
     """The rules of a search's ranking.
 
     Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
-    settings that its trials set; `budget`: by crossed method, the variants that it may choose from (`budget_of`).
+    settings that its trials set; `budget`: by crossed method, the variants that it may choose from (`budget_of`);
+        `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none.
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
     searched = {
@@ -18,7 +19,9 @@ def ranking(search: Search) -> dict[str, Any]:
         for name in search.methods
     }
     budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
-    return {**rules, "entry": search.entry, "searched": searched, "budget": budget}
+    crossed = [name for name in budget if "temperature" in search.cross[name]]
+    profile = [key for name in crossed for key in searched[name] if key not in search.settings]
+    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, "profile": profile}
 
 
 def budget_of(search: Search, method: str) -> list[str]:

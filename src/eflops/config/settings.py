@@ -55,8 +55,8 @@ class TrainingSettings(Strict):
     rate: Positive = Field(0.05, description="eta_theta, the learning rate of the weights")
     clip: Annotated[Positive | None, FromText] = Field(
         None,
-        description="largest Euclidean norm of the loss's slope in a step, taken by the weights that predict (theta~ z"
-        " under gates) before the chain rule; null: no limit",
+        description="largest Euclidean norm of the loss's gradient in a step, taken by the weights that predict"
+        " (theta~ z under gates) before the chain rule; null: no limit",
     )
     weighting: Literal["samples", "uniform"] = Field(
         "samples", description="aggregation weights w_k; the paper allows both"
@@ -71,6 +71,11 @@ class TrainingSettings(Strict):
         True, description="after the prune start a client sends its own top m; false: all its weights"
     )
     layer_floor: Share = Field(0.0, description="share of every layer's weights that a cut always keeps")
+    feedback: Annotated[Share | None, FromText] = Field(
+        None,
+        description="error feedback: share k of |theta| that each vector of a message tells of its change, both ways;"
+        " null: off. For eflops and fedavg, which then cut only at the end of training",
+    )
     finetune_rounds: Annotated[int, FromText, Field(ge=0, le=10**9)] = Field(
         20, description="rounds of the finetuning phase on the fixed support"
     )
@@ -104,6 +109,12 @@ class GatedSettings(TrainingSettings):
     )
 
 
+class LassoSettings(TrainingSettings):
+    """The settings of methods with an L1 penalty."""
+
+    l1: NonNegative = Field(0.01, description="lambda, the weight of the L1 penalty")
+
+
 # Settings in which runs of one batch may differ; the others decide what is computed when, so a batch must share them.
 PER_RUN = (
     "rate",
@@ -114,9 +125,10 @@ PER_RUN = (
     "temperature_decay",
     "multiplier_rate",
     "rho_init",
+    "l1",
 )
 
-SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings}
+SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings, "feddualavg": LassoSettings}
 
 # Where a method's defaults differ from those above. They lie below what a search chose (config/plan.py, `layers`), so
 # that a data set without a search has sensible values.

@@ -7,9 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from eflops import trust
 from eflops.data.federation import Federation, save
-from eflops.files import write_text
+from eflops.errors import UserError
+from eflops.files import read_npz, write_text
 from eflops.results.labels import ratio_value
 
 if TYPE_CHECKING:
@@ -17,25 +20,47 @@ if TYPE_CHECKING:
 
     from eflops.config.models import Config
 
-Builder = Callable[[Mapping[str, Any], float | None, int, Path | None], Federation]
+Builder = Callable[..., Federation]
 
 
-def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+def build(
+    settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None, **parts: Any
+) -> Federation:
     """Make the federation that `settings` describe.
 
-    ratio: training rows per feature N/d, for kinds that can make any number of rows.
-    seed: the data draw, or the split where the rows are given.
-    raw: the folder of downloaded files, for kinds that have one.
+    Args:
+        settings: the data set's entry in the config.
+        ratio: training rows per feature N/d, for kinds that can make any number of rows.
+        seed: the data draw, or the split where the rows are given.
+        raw: the folder of downloaded files, for kinds that have one.
+        parts: what the kind's builder can be spared, such as the `test_features` of synthetic data.
     """
-    return builder(settings["kind"])(settings, ratio, seed, raw)
+    federation = builder(settings["kind"])(settings, ratio, seed, raw, **parts)
+    _refuse_infinite(federation, settings)
+    return federation
 
 
-def make(settings: Mapping[str, Any], folder: Path) -> None:
-    """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe."""
+def make(settings: Mapping[str, Any], folder: Path, test_features: Path | None = None) -> None:
+    """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe.
+
+    test_features: the file of the test features that all N/d of the draw share, for synthetic data.
+    """
     raw = Path("resources") / settings["source"] if settings.get("source") else None
     ratio, _, draw = folder.name.partition("-draw")
-    federation = build(settings, ratio_value(ratio), int(draw), raw)
-    save(federation, folder, {**settings, "ratio": ratio, "draw": int(draw)})
+    parts = {"test_features": read_npz(test_features)} if test_features else {}
+    federation = build(settings, ratio_value(ratio), int(draw), raw, **parts)
+    save(federation, folder, {**settings, "ratio": ratio, "draw": int(draw)}, test_features)
+
+
+def _refuse_infinite(federation: Federation, settings: Mapping[str, Any]) -> None:
+    """Values beyond float32 become infinite, and no method can train on them."""
+    blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test rows": federation.test}
+    for name, block in blocks.items():
+        if not (np.isfinite(block.x).all() and np.isfinite(block.y).all()):
+            raise UserError(
+                f"the {settings['kind']} data have values that are not finite in {name}; lower the scales of the data"
+                " set's entry, such as shift_scale, or mend its file."
+            )
 
 
 def builder(kind: str) -> Builder:

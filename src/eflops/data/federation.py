@@ -1,12 +1,16 @@
 """What every data set becomes: clients with a block of rows each, a test block, and the truth where known.
 
 On disk a federation is a folder of two files. `federation.npz` holds the arrays and `manifest.json`, written
-last, names them with the hash of the first file. Neither holds a time, so making a federation again with the
-same settings gives the same bytes.
+last, names them with their hashes. Neither holds a time, so making a federation again with the same settings gives the
+same bytes. Arrays that several federations share, such as the test features of all N/d of a draw, may lie in one file
+that their manifests name. The sha256 of the data is that of the arrays, wherever they lie.
 """
 
+import hashlib
 import io
 import json
+import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -16,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256, sha256_bytes, write_json, write_npz
+from eflops.files import canonical_json, sha256_bytes, write_json, write_npz
 
 SCHEMA = 1
 ARRAYS = "federation.npz"
@@ -83,18 +87,25 @@ class Federation:
         return replace(self, clients=blocks, test=test, meta={**self.meta, "client_ids": list(wanted)})
 
 
-def save(federation: Federation, folder: Path, settings: Mapping[str, Any]) -> None:
-    """Write the arrays and then the manifest, each atomically; `settings` made the federation."""
+def save(federation: Federation, folder: Path, settings: Mapping[str, Any], shared: Path | None = None) -> None:
+    """Write the arrays and then the manifest, each atomically.
+
+    settings: what the federation was made from.
+    shared: an .npz file beside the folder with arrays that are not stored again, such as `test_x`.
+    """
     arrays = _to_arrays(federation)
-    write_npz(folder / ARRAYS, arrays)
+    elsewhere = _names_in(shared) & arrays.keys() if shared else set()
+    write_npz(folder / ARRAYS, {name: array for name, array in arrays.items() if name not in elsewhere})
+    described = _describe(arrays)
     manifest = {
         "schema": SCHEMA,
         "settings": dict(settings),
         "meta": federation.meta,
         "clients": list(federation.client_ids),
-        "arrays": _describe(arrays),
+        "arrays": described,
+        **({"shared": {"file": shared.name, "arrays": sorted(elsewhere)}} if shared else {}),
         "versions": {name: version(name) for name in _VERSIONED},
-        "sha256": sha256(folder / ARRAYS),
+        "sha256": sha256_bytes(canonical_json(described).encode()),
     }
     write_json(folder / MANIFEST, {**manifest, "manifest_sha256": _own_hash(manifest)})
 
@@ -102,14 +113,30 @@ def save(federation: Federation, folder: Path, settings: Mapping[str, Any]) -> N
 def load(folder: Path) -> Federation:
     """Read a federation that `save` wrote; anything that is not what was written is refused."""
     manifest = read_manifest(folder)
-    data = _read_bytes(folder, ARRAYS)
-    if sha256_bytes(data) != manifest["sha256"]:
+    arrays = _read_arrays(folder, ARRAYS)
+    if "shared" in manifest:
+        # The name alone: a manifest from somebody else may not lead out of the data.
+        arrays |= _read_arrays(folder.parent, Path(manifest["shared"]["file"]).name, manifest["shared"]["arrays"])
+    described = _describe(arrays)
+    if described != manifest["arrays"] or sha256_bytes(canonical_json(described).encode()) != manifest["sha256"]:
         raise _refusal(folder, ARRAYS, "is not the file its manifest describes")
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    if _describe(arrays) != manifest["arrays"]:
-        raise _refusal(folder, MANIFEST, f"lists other arrays than {ARRAYS} holds")
     return _from_arrays(arrays, manifest["clients"], manifest["meta"])
+
+
+def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> dict[str, np.ndarray]:
+    """The arrays of a file; pickled content and whatever is no .npz file are refused."""
+    data = _read_bytes(folder, name)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            return {each: stored[each] for each in (stored.files if only is None else only)}
+    except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
+        raise _refusal(folder, name, "is not the file its manifest describes") from None
+
+
+def _names_in(file: Path) -> set[str]:
+    """The names of the arrays in a file."""
+    with np.load(file, allow_pickle=False) as stored:
+        return set(stored.files)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -144,7 +171,15 @@ def _from_arrays(arrays: dict[str, np.ndarray], ids: list[int], meta: dict[str, 
 
 
 def _describe(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
-    return {name: {"shape": list(array.shape), "dtype": str(array.dtype)} for name, array in arrays.items()}
+    """Shape, type and hash of every array."""
+    return {
+        name: {
+            "shape": list(array.shape),
+            "dtype": str(array.dtype),
+            "sha256": hashlib.sha256(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data).hexdigest(),
+        }
+        for name, array in arrays.items()
+    }
 
 
 def _own_hash(manifest: Mapping[str, Any]) -> str:

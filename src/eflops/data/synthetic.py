@@ -8,7 +8,6 @@ the first rows of a larger one, so that a curve over N/d adds rows and does not 
 """
 
 from collections.abc import Mapping
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,24 +17,33 @@ import numpy as np
 from eflops.data.federation import Block, Federation
 from eflops.data.heterogeneity import affine_shift, dirichlet_counts
 from eflops.errors import UserError
+from eflops.files import machine_bytes, write_npz
 from eflops.rng import numpy_generator
 
 
-def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
-    """A federation of ratio * features rows; clients are shifted after y is made, the test rows are not."""
+def build(
+    settings: Mapping[str, Any],
+    ratio: float | None,
+    seed: int,
+    raw: Path | None = None,
+    test_features: Mapping[str, np.ndarray] | None = None,
+) -> Federation:
+    """A federation of ratio * features rows; clients are shifted after y is made, the test rows are not.
+
+    test_features: what `make_test_features` made for these settings and this seed; made here where it is not given.
+    """
     if ratio is None:
         raise UserError("synthetic data needs a ratio N/d: give the experiment ratios, such as [0.24, 1.0]")
     features = settings["features"]
     rows = round(ratio * features)
+    _refuse_too_large(rows, settings)
     w = coefficients(features, settings["density"], seed)
     x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "train-features"))
-    test_x, test_signal = _test_features(
-        settings["test_rows"], features, settings["correlation"], settings["density"], seed
-    )
+    tested = make_test_features(settings, seed) if test_features is None else test_features
     signal = noise_free(x, w)
     sigma = noise_level(signal, settings["snr"])
     train = _observe(x, signal, sigma, numpy_generator(seed, "train-noise"))
-    test = _observe(test_x, test_signal, sigma, numpy_generator(seed, "test-noise"))
+    test = _observe(tested["test_x"], tested["test_signal"], sigma, numpy_generator(seed, "test-noise"))
     counts = dirichlet_counts(rows, settings["clients"], settings["count_concentration"], settings["min_rows"], seed)
     # Rows are independent and alike, so consecutive stretches are as random a partition as any.
     ends = np.cumsum(counts)
@@ -48,17 +56,36 @@ def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path
     )
 
 
-@lru_cache(maxsize=1)
-def _test_features(
-    rows: int, features: int, correlation: float, density: float, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The test rows and their noise-free responses, which all N/d of a draw share."""
-    x = correlated_rows(rows, features, correlation, numpy_generator(seed, "test-features"))
-    return x.astype(np.float32), noise_free(x, coefficients(features, density, seed))
+def make_test_features(settings: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:
+    """What all N/d of a draw share: test_x [test rows, features] and test_signal [test rows], its responses X w."""
+    rows, features = settings["test_rows"], settings["features"]
+    _refuse_too_large(rows, settings)
+    x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "test-features"))
+    signal = noise_free(x, coefficients(features, settings["density"], seed))
+    return {"test_x": x.astype(np.float32), "test_signal": signal}
+
+
+def write_test_features(settings: Mapping[str, Any], file: Path) -> None:
+    """Write the test features of the draw that the file's name says, such as test-draw3.npz."""
+    write_npz(file, make_test_features(settings, int(file.stem.partition("-draw")[2])))
+
+
+def needed_bytes(rows: float, features: int) -> float:
+    """The memory that making so many rows takes at its peak: the values in float64, a copy, and the float32 result."""
+    return 20.0 * rows * features
+
+
+def _refuse_too_large(rows: int, settings: Mapping[str, Any]) -> None:
+    needed, there = needed_bytes(rows, settings["features"]), machine_bytes()
+    if needed > there:
+        raise UserError(
+            f"{rows} rows of {settings['features']} features take {needed / 1e9:.3g} GB of memory, and this machine has"
+            f" {there / 1e9:.3g} GB; lower ratios, features or test_rows."
+        )
 
 
 def coefficients(features: int, density: float, seed: int) -> np.ndarray:
-    """The true w [features]: floor(density * features) entries of +-1 at places chosen uniformly."""
+    """The true w [features]: floor(density * features) entries of +-1 at indices chosen uniformly."""
     # The small term keeps 0.29 * 100 = 28.999999999999996 from losing an entry.
     m = int(density * features + 1e-9)
     generator = numpy_generator(seed, "coefficients")

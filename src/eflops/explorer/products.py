@@ -3,7 +3,7 @@
 Here, and nowhere else in the explorer, numbers are traced to runs, by the very functions that `eflops explain` asks.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from eflops.explorer.page import rounded
 from eflops.provenance.explain.address import Cell, key_columns
 from eflops.provenance.explain.recompute import remake
 from eflops.provenance.explain.text import plain
-from eflops.provenance.explain.trace import trace_row
+from eflops.provenance.explain.trace import Tracer
 from eflops.provenance.explain.verdicts import reads_of, runs_behind
 
 
@@ -39,29 +39,24 @@ class References:
     formulas: list[str] = field(default_factory=list)
     entries: list[list[Any]] = field(default_factory=list)
     _known: dict[Any, int] = field(default_factory=dict)
-    _last: tuple[pd.DataFrame | None, list[Any]] = (None, [])
 
-    def add(self, runs: pd.DataFrame, metric: str, formula: str) -> int | None:
-        """The place of a reference to these gathered rows; None where there is no run."""
-        if runs.empty:
+    def add(self, runs: "Runs", rows: Sequence[int], metric: str, formula: str) -> int | None:
+        """The place of a reference to these rows of gathered runs; None where there is no run."""
+        if not rows:
             return None
-        if runs is not self._last[0]:
-            # The cells of a row mostly have the same runs behind them.
-            self._last = runs, self._behind(runs, metric)
-        return self._place(self.entries, [*self._last[1], self._place(self.formulas, formula)])
+        members = [runs.places[row] for row in rows]
+        found = self._place(self.sets, members)
+        values = runs.values(metric)
+        if values is None:
+            return self._place(self.entries, [found, "", None, self._place(self.formulas, formula)])
+        told, final = [values[row] for row in rows], self.metrics.get(metric)
+        same = final is not None and told == [rounded(final[member]) for member in members]
+        behind = [found, metric, None if same else self._place(self.values, told)]
+        return self._place(self.entries, [*behind, self._place(self.formulas, formula)])
 
     def as_json(self) -> dict[str, Any]:
         """All of them as JSON values."""
         return {"sets": self.sets, "values": self.values, "formulas": self.formulas, "entries": self.entries}
-
-    def _behind(self, runs: pd.DataFrame, metric: str) -> list[Any]:
-        """The set of these runs, the metric and the values that they contribute."""
-        members = [self.places[path] for path in runs["experiment"] + "/" + runs["record"]]
-        if "value" not in runs:
-            return [self._place(self.sets, members), "", None]
-        told, final = [rounded(value) for value in runs["value"]], self.metrics.get(metric)
-        own = final and [rounded(final[member]) for member in members]
-        return [self._place(self.sets, members), metric, None if told == own else self._place(self.values, told)]
 
     def _place(self, where: list[Any], what: Any) -> int:
         """The place of a value in a list, put there if it is new."""
@@ -70,6 +65,21 @@ class References:
             self._known[name] = len(where)
             where.append(what)
         return self._known[name]
+
+
+class Runs:
+    """Gathered runs as columns: where each stands on the page, and what it contributes to a metric."""
+
+    def __init__(self, frame: pd.DataFrame, places: Mapping[str, int]) -> None:
+        self.places = [places[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
+        self._frame, self._values = frame, dict[str, list[float | int | None] | None]()
+
+    def values(self, metric: str) -> list[float | int | None] | None:
+        """What each run contributes to a metric, in few digits; None where that is no number of a run."""
+        if metric not in self._values:
+            column = self._frame.get(metric)
+            self._values[metric] = None if column is None else [rounded(value) for value in column]
+        return self._values[metric]
 
 
 def made_products(config: Config, folder: Path) -> Iterator[tuple[Product, Path]]:
@@ -89,11 +99,17 @@ def product_json(
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
-    behind = []
+    tracer, runs = Tracer(product, made), Runs(made.runs, references.places)
+    behind: list[list[int | None]] = []
     for place, row in enumerate(frame.to_dict("records")):
-        cells = [Cell({key: row[key] for key in keys}, column, row[column], place) for column in values]
-        traced = trace_row(product, made, cells) if cells else []
-        behind.append([references.add(each.runs, each.metric, each.formula) for each in traced])
+        named, rows = {key: row[key] for key in keys}, dict[str, list[int]]()
+        behind.append([])
+        for column in values:
+            metric = tracer.metric(Cell(named, column, row[column], place))
+            if metric not in rows:
+                rows[metric] = tracer.rows(named, metric)
+            formula = tracer.formula(column, metric, bool(rows[metric]))
+            behind[-1].append(references.add(runs, rows[metric], metric, formula))
     return {
         "kind": product.kind,
         "name": product.name,
@@ -112,7 +128,11 @@ def line_reference(source: Source, config: Config, line: dict[str, Any], referen
     """The place of the reference to the runs that a line of the scorecard rests on."""
     reads = reads_of(source, config, line["id"])
     metric = next((read.metric for read in reads if read.metric), "")
-    return references.add(runs_behind(source, line, reads), metric, line["reason"])
+    behind = runs_behind(source, line, reads)
+    # Each read has its own metric; what a run contributes is its `value`.
+    behind = behind[["experiment", "record", *(["value"] if "value" in behind else [])]]
+    behind = behind.rename(columns={"value": metric})
+    return references.add(Runs(behind, references.places), range(len(behind)), metric, line["reason"])
 
 
 def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, Any]:

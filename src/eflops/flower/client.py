@@ -19,7 +19,7 @@ from flwr.common.constant import ErrorCode
 
 from eflops import code, trust
 from eflops.errors import UserError
-from eflops.flower.rows import Place, load_rows
+from eflops.flower.rows import NodeConfig, load_rows
 from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
@@ -43,12 +43,12 @@ def respond(message: Message, context: Context) -> Message:
     return _guarded(message, context, _answer)
 
 
-def _guarded(message: Message, context: Context, act: Callable[[Message, Place], dict[str, Any]]) -> Message:
+def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
-        place = Place.of(context.node_config)
-        if place.nodes:  # a simulation is the user's own; over a network only what is eflops' own runs
+        node = NodeConfig.of(context.node_config)
+        if node.nodes:  # a simulation is the user's own; over a network only what is eflops' own runs
             trust.allow_all()
-        done = act(message, place)
+        done = act(message, node)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
@@ -58,53 +58,53 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, Place],
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, type(error).__name__), reply_to=message)
 
 
-def _introduction(message: Message, place: Place) -> dict[str, Any]:
+def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
     """Who this node is; one that runs other code says so, and looks at nothing."""
-    known: dict[str, Any] = {"client": place.client, "nodes": place.nodes, "rows": 0, "code": ""}
+    known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
     if WORK not in message.content.config_records:
         return known
     packed: Any = message.content.config_records[WORK][WORK]
     work = Work.read(packed)
-    known["code"] = _own_code(work.spec.method, work.spec.model)
+    known["code"] = _node_code(work.spec.method, work.spec.model)
     if known["code"] != work.code:
         print(f"eflops: {other_code(work.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
     else:
-        _, _, rows = _worker(packed, place)
+        _, _, rows = _worker(packed, node)
         known["rows"] = len(rows)
     return known
 
 
-def _answer(message: Message, place: Place) -> dict[str, Any]:
+def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     """The client's wire message for the server's."""
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
     order = Order(**json.loads(received["order"]))
     packed: Any = message.content.config_records[WORK][WORK]
-    task, method, rows = _worker(packed, place)
-    payload = messages.decode(received["message"], task.size)
+    task, method, rows = _worker(packed, node)
+    order_message = messages.decode(received["message"], received["layout"], task.size)
     if order.phase != "training":
-        assert payload.support is not None
-        method = SupportFinetuning(task, payload.support)
+        assert order_message.support is not None
+        method = SupportFinetuning(task, order_message.support)
     steps: Any = order.steps
-    sent = answer(method, payload, rows, [order.seed], order.round, order.client, steps, order.batch_size)
-    return {"message": messages.encode(sent, task.size)}
+    sent, _ = answer(method, order_message, rows, [order.seed], order.round, order.client, steps, order.batch_size)
+    return {"message": messages.encode(sent, task.size), "layout": messages.layout(sent)}
 
 
 @lru_cache(maxsize=8)
-def _own_code(method: str, model: str) -> str:
+def _node_code(method: str, model: str) -> str:
     return code.combined(code_hashes(method, model))
 
 
 @lru_cache(maxsize=64)
-def _worker(packed: bytes, place: Place) -> tuple[Task, Rounds, Rows]:
+def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
     """The method and the client's rows; a simulated node is called again and again in the same process."""
     work = Work.read(packed)
-    federation = load_rows(place, work)
+    federation = load_rows(node, work)
     (settings,) = work.spec.variants.values()
     (block,) = federation.clients
     # A node has no test rows: its own give the model its shape.
     task, _ = make_task(work.spec, [settings], replace(federation, test=block))
     if task.size != work.size:
         right = "bring rows with the features and classes that the server's test rows have"
-        raise UserError(f"{place.data}: these rows make a model of {task.size} weights, not {work.size}; {right}.")
+        raise UserError(f"{node.data}: these rows make a model of {task.size} weights, not {work.size}; {right}.")
     return task, make_method(work.spec, task), task.model.rows(block.x, block.y)

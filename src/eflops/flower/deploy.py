@@ -34,8 +34,10 @@ def prepare(
     listen: str | None = None,
 ) -> None:
     """Write what each host needs, say what to type there, and start it here if asked to."""
-    asked = plan(parse_config_args([run_config]), Path.cwd(), config)
-    hosts = Hosts(folder, asked, None if asked.told.data else make_draw(asked), addresses, port, listen)
+    flower_run = plan(parse_config_args([run_config]), Path.cwd(), config)
+    hosts = Hosts(
+        folder, flower_run, None if flower_run.run_config.data else make_draw(flower_run), addresses, port, listen
+    )
     _make_room(folder)
     hosts.prepare(config)
     for host in (hosts.server, *hosts.nodes):
@@ -46,7 +48,7 @@ def prepare(
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Demonstration(hosts) as demonstration:
         demonstration.run(lambda line: print(line, flush=True))
-    if not any((hosts.server / asked.told.results).glob("runs/**/*.json")):
+    if not any((hosts.server / flower_run.run_config.results).glob("runs/**/*.json")):
         raise UserError(f"the run failed; see the logs in {hosts.folder}")
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from eflops.errors import UserError
 from eflops.flower.work import RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.methods.base import Upload
 from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
 
@@ -32,7 +32,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Patience:
+class FaultPolicy:
     """How long to wait for clients, and what follows when one fails.
 
     stop      the run ends with an error.
@@ -63,22 +63,22 @@ def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[in
     work: what is to be done, which a node may refuse; None asks simulated nodes for their numbers alone.
     """
     question = RecordDict({WORK: work.record()} if work else {})
-    found: list[Node] = []
+    nodes: list[Node] = []
     waiting: dict[str, int] = {}
     deadline = time.monotonic() + seconds
     while True:
-        for number in set(grid.get_node_ids()) - {*(node.number for node in found), *waiting.values()}:
+        for number in set(grid.get_node_ids()) - {*(node.number for node in nodes), *waiting.values()}:
             waiting[_send(grid, question, number, "query", seconds)] = number
         for reply in grid.pull_messages(waiting) if waiting else ():
             number = waiting.pop(reply.metadata.reply_to_message_id)
             node = _introduced(reply, number, clients, work)
             if node is not None:
-                found.append(node)
+                nodes.append(node)
                 log(INFO, "node %s is there: client %s, %s rows", number, node.client, node.rows)
-        if len(found) >= clients:
-            return numbered(found)
+        if len(nodes) >= clients:
+            return numbered(nodes)
         if time.monotonic() > deadline:
-            raise UserError(f"only {len(found)} of {clients} clients were there after {seconds:g} seconds")
+            raise UserError(f"only {len(nodes)} of {clients} clients were there after {seconds:g} seconds")
         time.sleep(0.1)
 
 
@@ -103,16 +103,16 @@ def _introduced(reply: Message, number: int, clients: int, work: Work | None) ->
     return Node(number, client, rows, bool(nodes))
 
 
-def numbered(found: list[Node]) -> dict[int, Node]:
+def numbered(nodes: list[Node]) -> dict[int, Node]:
     """The nodes by client: those that say which they are, and the others, in the order of their numbers, in between."""
     named: dict[int, Node] = {}
-    for node in (node for node in found if node.client >= 0):
-        if node.client in named or node.client >= len(found):
-            cannot = f"which it cannot be of {len(found)} clients"
+    for node in (node for node in nodes if node.client >= 0):
+        if node.client in named or node.client >= len(nodes):
+            cannot = f"which it cannot be of {len(nodes)} clients"
             raise UserError(f"node {node.number} says it is client {node.client}, {cannot}")
         named[node.client] = node
-    rest = iter(sorted((node for node in found if node.client < 0), key=lambda node: node.number))
-    return {client: named[client] if client in named else next(rest) for client in range(len(found))}
+    rest = iter(sorted((node for node in nodes if node.client < 0), key=lambda node: node.number))
+    return {client: named[client] if client in named else next(rest) for client in range(len(nodes))}
 
 
 class GridTransport:
@@ -122,24 +122,28 @@ class GridTransport:
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
     """
 
-    def __init__(self, grid: Grid, nodes: Mapping[int, int], work: Work, patience: Patience) -> None:
-        self.grid, self.nodes, self.size, self.patience = grid, nodes, work.size, patience
+    def __init__(self, grid: Grid, nodes: Mapping[int, int], work: Work, fault_policy: FaultPolicy) -> None:
+        self.grid, self.nodes, self.size, self.fault_policy = grid, nodes, work.size, fault_policy
         self.faults: list[str] = []
         self.channel = {"down": 0, "up": 0, "messages": 0}
         self._work = work.record()
         self._away: set[int] = set()
 
-    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(
+        self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
+    ) -> list[Upload]:
         """The answers of the clients that the run asks; the weights of those that answered sum to one."""
-        (seed,) = asked.seeds
-        message = messages.encode(download, self.size)
+        (seed,) = selection.seeds
+        if hasattr(phase.method, "start_memory"):
+            raise UserError("engine flower does not keep clients' memory, which feedback needs; use engine: batched.")
+        message, layout = messages.encode(download, self.size), messages.layout(download)
         orders = {
-            client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message)
-            for client in asked.weights[0].nonzero()[:, 0].tolist()
+            client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message, layout)
+            for client in selection.weights[0].nonzero()[:, 0].tolist()
         }
-        answers: dict[int, Payload] = {}
+        answers: dict[int, messages.Message] = {}
         faults: list[str] = []
-        for _ in range(1 + self.patience.repeats * (self.patience.on_fault == "repeat")):
+        for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
             missing = {client: order for client, order in orders.items() if client not in answers}
             outcomes = self._ask(missing, download)
             answers |= {client: outcome for client, outcome in outcomes.items() if not isinstance(outcome, str)}
@@ -149,31 +153,31 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
-        weights = renormalised(asked.weights[0], sorted(answers))
+        weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
-    def _ask(self, orders: Mapping[int, ConfigRecord], download: Payload) -> dict[int, Payload | str]:
+    def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
         waiting: dict[str, int] = {}
         for client, order in orders.items():
             content = RecordDict({RECORD: order, WORK: self._work})
             self._count("down", content)
-            waiting[_send(self.grid, content, self.nodes[client], "train", self.patience.seconds)] = client
-        outcomes: dict[int, Payload | str] = dict.fromkeys(orders, LATE)
-        deadline = time.monotonic() + self.patience.seconds
+            waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
+        outcomes: dict[int, messages.Message | str] = dict.fromkeys(orders, LATE)
+        deadline = time.monotonic() + self.fault_policy.seconds
         while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(orders)):
             for reply in self.grid.pull_messages(waiting):
                 client = waiting.pop(reply.metadata.reply_to_message_id)
                 outcomes[client] = self._read(reply, download)
-            time.sleep(self.patience.poll_seconds if waiting else 0)
+            time.sleep(self.fault_policy.poll_seconds if waiting else 0)
         return outcomes
 
-    def _only_away(self, waiting: Iterable[int], asked: int) -> bool:
+    def _only_away(self, waiting: Iterable[int], selected: int) -> bool:
         """Whether all that are missing were late or gone before, while others have answered."""
         missing = set(waiting)
-        return self.patience.on_fault == "continue" and missing <= self._away and len(missing) < asked
+        return self.fault_policy.on_fault == "continue" and missing <= self._away and len(missing) < selected
 
-    def _note(self, outcomes: Mapping[int, Payload | str], when: str) -> list[str]:
+    def _note(self, outcomes: Mapping[int, messages.Message | str], when: str) -> list[str]:
         """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
@@ -181,28 +185,29 @@ class GridTransport:
         faults = [f"{when}: client {client} {fault}" for client, fault in failed.items()]
         for fault in faults:
             log(WARNING, fault)
-        if faults and self.patience.on_fault == "stop":
+        if faults and self.fault_policy.on_fault == "stop":
             raise UserError(faults[-1])
         return faults
 
-    def _read(self, reply: Message, download: Payload) -> Payload | str:
-        """The payload of a client's answer, or what is wrong with it."""
+    def _read(self, reply: Message, download: messages.Message) -> messages.Message | str:
+        """The message of a client's answer, or what is wrong with it."""
         if reply.has_error():
             return REASONS.get(reply.error.code, "failed") + _kind(reply)
         self._count("up", reply.content)
         try:
-            data = reply.content.config_records[RECORD]["message"]
-            if not isinstance(data, bytes):
+            sent = reply.content.config_records[RECORD]
+            data, layout = sent["message"], sent["layout"]
+            if not isinstance(data, bytes) or not isinstance(layout, str):
                 return NO_MESSAGE
-            payload = messages.decode(data, self.size, download.support)
+            answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
-        for part in ("gates", "multiplier"):
-            if (getattr(payload, part) is None) != (getattr(download, part) is None):
-                return f"answered with a message of another method: its {part} do not match the order's"
-        if payload.ungated != download.ungated:
-            return f"answered with {payload.ungated} ungated values, and the order has {download.ungated}"
-        return payload
+        for actual, expected in ((answer.parts, download.parts), (answer.scalars, download.scalars)):
+            if odd := sorted({*actual} ^ {*expected}):
+                return f"answered with a message of another method: its {odd[0]} do not match the order's"
+        if answer.ungated != download.ungated:
+            return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+        return answer
 
     def _count(self, way: str, content: RecordDict) -> None:
         """Add a message's payload as Flower serialises it."""

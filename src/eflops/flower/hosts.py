@@ -20,7 +20,7 @@ from eflops.data.federation import MANIFEST, Federation, save
 from eflops.files import write_text
 from eflops.flower import QUIET
 from eflops.flower.keys import make_certificates, make_node_key
-from eflops.flower.plan import Plan
+from eflops.flower.plan import FlowerRun
 
 SERVER_COMMANDS = ("superlink.sh", "run.sh")
 NODE_COMMANDS = ("supernode.sh", "superexec.sh")
@@ -56,7 +56,7 @@ class Hosts:
     """
 
     folder: Path
-    plan: Plan
+    plan: FlowerRun
     draw: Federation | None
     addresses: Sequence[str]
     port: int
@@ -85,9 +85,9 @@ class Hosts:
 
     def prepare(self, config: Sequence[Path]) -> None:
         """Deal the data out, make keys and certificates, write the app and each host's commands."""
-        told = self.plan.told
-        test_rows = "." if self.draw else Path(told.data).name
-        values = {**told.model_dump(), "config": "config.yaml", "data": test_rows}
+        run_config = self.plan.run_config
+        test_rows = "." if self.draw else Path(run_config.data).name
+        values = {**run_config.model_dump(), "config": "config.yaml", "data": test_rows}
         # A string of JSON is a string of TOML too.
         defaults = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
         write_text(self.server / "app" / "pyproject.toml", APP + defaults)
@@ -96,7 +96,7 @@ class Hosts:
         if self.draw:
             deal(self.draw, self.plan.made_by, self.server, self.plan.draw_name, self.nodes)
         else:
-            shutil.copyfile(told.data, self.server / test_rows)
+            shutil.copyfile(run_config.data, self.server / test_rows)
         make_certificates(self.server / "certificates", self.addresses)
         _write(self.server, SERVER_COMMANDS, self._server_commands())
         for client, node in enumerate(self.nodes):
@@ -125,7 +125,7 @@ exec flwr run app superlink --stream "$@"
 
     def _node_commands(self, client: int) -> tuple[str, str]:
         port = self.port + 1 + client
-        rows = "data='$PWD/data'" if self.draw else f"data='$PWD/rows.csv' label='{self.plan.told.label}'"
+        rows = "data='$PWD/data'" if self.draw else f"data='$PWD/rows.csv' label='{self.plan.run_config.label}'"
         supernode = f"""exec flower-supernode --superlink {self.addresses[0]}:{self.port} --root-certificates ca.crt \\
   --auth-supernode-private-key key --isolation process --host 127.0.0.1 --port {port} \\
   --node-config "client={client} {rows}"

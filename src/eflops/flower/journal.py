@@ -14,7 +14,7 @@ import torch
 from eflops.files import read_json, write_json
 from eflops.flower.grid import GridTransport
 from eflops.training import messages
-from eflops.training.methods.base import Payload, Upload
+from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
 
@@ -30,14 +30,20 @@ class Journal:
         self.faults, self.channel = transport.faults, transport.channel
         self.recalled = 0
 
-    def exchange(self, phase: Phase, download: Payload, asked: ClientSelection, round_: int) -> list[Upload]:
+    def exchange(
+        self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
+    ) -> list[Upload]:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
         if path.exists():
             return self._recall(read_json(path), download)
-        uploads = self.transport.exchange(phase, download, asked, round_)
+        uploads = self.transport.exchange(phase, download, selection, round_)
         answers = [
-            {"weight": upload.weights.item(), "message": b64encode(messages.encode(upload.payload, self.size)).decode()}
+            {
+                "weight": upload.weights.item(),
+                "message": b64encode(messages.encode(upload.message, self.size)).decode(),
+                "layout": messages.layout(upload.message),
+            }
             for upload in uploads
         ]
         write_json(path, {"answers": answers, "faults": self.faults, "channel": self.channel})
@@ -47,7 +53,7 @@ class Journal:
         """The run is finished: its state is of no more use."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _recall(self, kept: dict[str, Any], download: Payload) -> list[Upload]:
+    def _recall(self, kept: dict[str, Any], download: messages.Message) -> list[Upload]:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
@@ -55,7 +61,7 @@ class Journal:
             Upload(
                 torch.tensor([0]),
                 torch.tensor([answer["weight"]]),
-                messages.decode(b64decode(answer["message"]), self.size, download.support),
+                messages.decode(b64decode(answer["message"]), answer["layout"], self.size, download),
             )
             for answer in kept["answers"]
         ]

@@ -19,13 +19,13 @@ LOCAL = ("127.0.0.1", "localhost")
 
 def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
     """Write ca.crt, server.crt and server.key; the authority's own key is used here and then forgotten."""
-    authority, own = generate_private_key(SECP384R1()), generate_private_key(SECP384R1())
+    authority, server = generate_private_key(SECP384R1()), generate_private_key(SECP384R1())
     names = x509.SubjectAlternativeName([_name(address) for address in dict.fromkeys([*addresses, *LOCAL])])
     root = _certificate("authority", authority, authority, x509.BasicConstraints(ca=True, path_length=0))
-    leaf = _certificate("server", own, authority, x509.BasicConstraints(ca=False, path_length=None), names)
+    leaf = _certificate("server", server, authority, x509.BasicConstraints(ca=False, path_length=None), names)
     write_bytes(folder / "ca.crt", root.public_bytes(Encoding.PEM))
     write_bytes(folder / "server.crt", leaf.public_bytes(Encoding.PEM))
-    _write_secret(folder / "server.key", own, PrivateFormat.TraditionalOpenSSL)
+    _write_secret(folder / "server.key", server, PrivateFormat.TraditionalOpenSSL)
 
 
 def make_node_key(node: Path, public: Path) -> None:

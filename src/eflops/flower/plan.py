@@ -24,11 +24,11 @@ from eflops.errors import UserError
 from eflops.results import labels
 from eflops.results.labels import Run
 
-PLACE = "--run-config"
+OPTION = "--run-config"
 
 
 class RunConfig(Strict):
-    """What `flwr run` can be told; a key that is empty, 0 or -1 leaves the choice to the experiment."""
+    """What `flwr run` accepts; a key that is empty, 0 or -1 leaves the choice to the experiment."""
 
     config: str = Field("config.yaml", description="the config's files in the bundle, one laid over the other")
     experiment: str = Field("golub_runs", description="of the config's experiments the one that the run belongs to")
@@ -52,13 +52,13 @@ class RunConfig(Strict):
 
 
 @dataclass(frozen=True)
-class Plan:
+class FlowerRun:
     """One run of a cell: its spec, which run it is, how its data are made, and what the run config says."""
 
     spec: CellSpec
     run: Run
     data: dict[str, Any]
-    told: RunConfig
+    run_config: RunConfig
 
     @property
     def made_by(self) -> dict[str, Any]:
@@ -73,12 +73,12 @@ class Plan:
     @property
     def draw_folder(self) -> Path:
         """Where a draw is kept that the server makes itself."""
-        return Path(self.told.results, "data", self.draw_name).resolve()
+        return Path(self.run_config.results, "data", self.draw_name).resolve()
 
     @property
     def runs_folder(self) -> Path:
         """Where the cell's records lie."""
-        return Path(self.told.results, "runs", self.spec.folder).resolve()
+        return Path(self.run_config.results, "runs", self.spec.folder).resolve()
 
 
 def check(values: Mapping[str, Any]) -> RunConfig:
@@ -86,57 +86,65 @@ def check(values: Mapping[str, Any]) -> RunConfig:
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(sentences(error, values, RunConfig, PLACE)) from None
+        raise ConfigError(sentences(error, values, RunConfig, OPTION)) from None
 
 
-def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) -> Plan:
+def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) -> FlowerRun:
     """The run that a run config asks for, by the config files that it names in the app's bundle, or else by these."""
-    told = check(values)
-    config = _read(told, bundle, files or [bundle / name for name in told.config.split()])
-    whole = plan_of(config, told.experiment)
-    ratio = labels.ratio_label(told.ratio) if told.ratio else whole.ratios[0]
-    cell = cell_spec(config, told.experiment, ratio, told.method)
+    run_config = check(values)
+    config = _read(run_config, bundle, files or [bundle / name for name in run_config.config.split()])
+    whole = plan_of(config, run_config.experiment)
+    ratio = labels.ratio_label(run_config.ratio) if run_config.ratio else whole.ratios[0]
+    cell = cell_spec(config, run_config.experiment, ratio, run_config.method)
     first = cell.runs[0]
-    run = Run(told.variant or first.variant, first.draw if told.draw < 0 else told.draw, told.seed)
+    run = Run(
+        run_config.variant or first.variant, first.draw if run_config.draw < 0 else run_config.draw, run_config.seed
+    )
     if run.variant not in cell.variants:
-        raise UserError(unknown(f"{PLACE}: variant", run.variant, cell.variants))
+        raise UserError(unknown(f"{OPTION}: variant", run.variant, cell.variants))
     changes = {
         "engine": "flower",
-        "variants": {run.variant: _changed(cell.variants[run.variant], told.settings)},
-        "client_fraction": told.fraction or cell.client_fraction,
+        "variants": {run.variant: _changed(cell.variants[run.variant], run_config.settings)},
+        "client_fraction": run_config.fraction or cell.client_fraction,
         "draws": (run.draw,),
         "seeds": (run.seed,),
     }
     data = data_settings(config.datasets[cell.dataset])
-    return Plan(cell.model_copy(update=changes), run, {**data, "clients": told.clients or data["clients"]}, told)
+    return FlowerRun(
+        cell.model_copy(update=changes), run, {**data, "clients": run_config.clients or data["clients"]}, run_config
+    )
 
 
-def make_draw(asked: Plan) -> Federation:
+def make_draw(flower_run: FlowerRun) -> Federation:
     """The data draw that a plan's run is trained on."""
-    source = asked.data.get("source")
+    source = flower_run.data.get("source")
     raw = Path("resources") / source if source else None
-    return build(asked.data, labels.ratio_value(asked.spec.ratio), asked.run.draw, raw)
+    return build(flower_run.data, labels.ratio_value(flower_run.spec.ratio), flower_run.run.draw, raw)
 
 
-def _read(told: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
+def _read(run_config: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
     """The config, after what the run config names was found in it."""
     for path in files:
         if not path.is_file():
-            raise UserError(f"{PLACE}: config names {path.name!r}, which the app's bundle does not hold.")
+            raise UserError(f"{OPTION}: config names {path.name!r}, which the app's bundle does not hold.")
     raw = reduce(load.merge, map(load.read_yaml, files))
     # What a search chose lies in the bundle too, where nobody else would look for it.
     chosen = bundle / str(raw.get("chosen"))
     config = load.check({**raw, "chosen": str(chosen)} if chosen.is_file() else raw)
     for kind, name, known in (
-        ("experiment", told.experiment, config.experiments),
-        ("method", told.method, config.methods),
+        ("experiment", run_config.experiment, config.experiments),
+        ("method", run_config.method, config.methods),
     ):
         if name not in known:
-            raise UserError(unknown(f"{PLACE}: {kind}", name, known))
-    if config.methods[told.method].pooled:
-        raise UserError(f"{PLACE}: method {told.method} trains on pooled rows, which no federation has; name another.")
-    if told.ratio and not config.experiments[told.experiment].ratios:
-        raise UserError(f"{PLACE}: ratio={told.ratio:g} is wrong; the data of {told.experiment} have a fixed size.")
+            raise UserError(unknown(f"{OPTION}: {kind}", name, known))
+    if config.methods[run_config.method].pooled:
+        raise UserError(
+            f"{OPTION}: method {run_config.method} trains on pooled rows, which no federation has; name another."
+        )
+    if run_config.ratio and not config.experiments[run_config.experiment].ratios:
+        raise UserError(
+            f"{OPTION}: ratio={run_config.ratio:g} is wrong; the data of {run_config.experiment} have a fixed size."
+        )
     return config
 
 
@@ -146,14 +154,14 @@ def _changed(settings: TrainingSettings, changes: str) -> TrainingSettings:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError(sentences(error, values, model, f"{PLACE}: settings")) from None
+        raise ConfigError(sentences(error, values, model, f"{OPTION}: settings")) from None
 
 
 def _setting(text: str) -> tuple[str, Any]:
     """A setting; its value is JSON, or else a word."""
     key, separator, value = text.partition("=")
     if not separator:
-        raise UserError(f"{PLACE}: settings has {text!r}, which is no setting; write key=value, such as rounds=20.")
+        raise UserError(f"{OPTION}: settings has {text!r}, which is no setting; write key=value, such as rounds=20.")
     try:
         return key, json.loads(value)
     except ValueError:

@@ -22,7 +22,7 @@ SIMULATED_KEYS = ("partition-id", "num-partitions")
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeConfig:
     """What a node's own config says. client: -1 where the server is to number it; nodes: how many are simulated."""
 
     data: str
@@ -31,34 +31,34 @@ class Place:
     nodes: int
 
     @staticmethod
-    def of(node: Mapping[str, Any]) -> "Place":
-        """The place that a node's config describes."""
-        unknown = sorted(set(node) - {*OWN_KEYS, *SIMULATED_KEYS})
+    def of(values: Mapping[str, Any]) -> "NodeConfig":
+        """The config of a node, checked."""
+        unknown = sorted(set(values) - {*OWN_KEYS, *SIMULATED_KEYS})
         if unknown:
             raise UserError(f"--node-config: {unknown[0]!r} is not known; known here: {', '.join(OWN_KEYS)}.")
-        simulated = int(node.get("num-partitions", 0))
-        client = node.get("partition-id" if simulated else "client", -1)
+        simulated = int(values.get("num-partitions", 0))
+        client = values.get("partition-id" if simulated else "client", -1)
         if not isinstance(client, int):
             raise UserError(f"--node-config: client={client!r} is wrong; it is the client's number, from 0 on.")
-        return Place(str(node.get("data", "")), str(node.get("label", "")), client, simulated)
+        return NodeConfig(str(values.get("data", "")), str(values.get("label", "")), client, simulated)
 
 
-def load_rows(place: Place, work: Work) -> Federation:
+def load_rows(node: NodeConfig, work: Work) -> Federation:
     """The federation of this node's client alone, with no test rows."""
-    if not place.data:
-        if not place.nodes:
+    if not node.data:
+        if not node.nodes:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
         if not work.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
-        return _draw(work.data, work.spec.pooled).subset([place.client], with_test=False)
-    if Path(place.data).is_dir():
-        return load(Path(place.data))
+        return _draw(work.data, work.spec.pooled).subset([node.client], with_test=False)
+    if Path(node.data).is_dir():
+        return load(Path(node.data))
     if work.agreement is None:
-        raise UserError(f"{place.data}: the server works on a data draw, so this node needs the folder dealt to it.")
-    return own_rows(place.data, place.label, work.agreement)
+        raise UserError(f"{node.data}: the server works on a data draw, so this node needs the folder dealt to it.")
+    return file_rows(node.data, node.label, work.agreement)
 
 
-def own_rows(path: str, label: str, agreed: Agreement) -> Federation:
+def file_rows(path: str, label: str, agreed: Agreement) -> Federation:
     """The federation of one client that has the rows of a file."""
     if not label:
         raise UserError(f'{path}: say which column holds the classes, such as label="class".')

@@ -25,10 +25,10 @@ from eflops.data.matrix import read_matrix
 from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
-from eflops.flower.grid import GridTransport, Patience, meet
+from eflops.flower.grid import FaultPolicy, GridTransport, meet
 from eflops.flower.journal import Journal
-from eflops.flower.plan import Plan, make_draw, plan
-from eflops.flower.rows import own_rows
+from eflops.flower.plan import FlowerRun, make_draw, plan
+from eflops.flower.rows import file_rows
 from eflops.flower.work import Agreement, Work, code_hashes
 from eflops.results import record
 from eflops.training.engines import batched
@@ -65,17 +65,17 @@ class View:
 def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     """Train the run that the run config asks for; where its record is."""
     batched.prepare()
-    asked = plan(values, bundle)
-    view = look(asked)
-    hashes = code_hashes(asked.spec.method, asked.spec.model)
-    job = Job(asked.spec, view.data, asked.runs_folder, (asked.run,), 1)
-    path = job.folder / asked.run.path
+    flower_run = plan(values, bundle)
+    view = look(flower_run)
+    hashes = code_hashes(flower_run.spec.method, flower_run.spec.model)
+    job = Job(flower_run.spec, view.data, flower_run.runs_folder, (flower_run.run,), 1)
+    path = job.folder / flower_run.run.path
     if view.agreement is None and not list(runs_due(job, hashes)):
         log(INFO, "nothing to do, the record is there: %s", path)
         return path
-    task, evaluation = make_task(job.spec, [job.spec.variants[asked.run.variant]], view.known)
+    task, evaluation = make_task(job.spec, [job.spec.variants[flower_run.run.variant]], view.known)
     work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
-    nodes = meet(grid, view.clients, work, asked.told.wait)
+    nodes = meet(grid, view.clients, work, flower_run.run_config.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
         right = "say where the server's test rows are: --run-config 'data=...'"
         raise UserError(f"these nodes have rows of their own; {right}")
@@ -84,15 +84,20 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
         raise UserError(f"the clients have {counts} rows, but were dealt {view.counts}.")
     numbers = {client: node.number for client, node in nodes.items()}
     # To ask for answers costs more over a network.
-    patience = Patience(asked.told.faults, asked.told.timeout, asked.told.repeats, 0.01 if view.draw else 0.2)
-    transport = GridTransport(grid, numbers, work, patience)
+    fault_policy = FaultPolicy(
+        flower_run.run_config.faults,
+        flower_run.run_config.timeout,
+        flower_run.run_config.repeats,
+        0.01 if view.draw else 0.2,
+    )
+    transport = GridTransport(grid, numbers, work, fault_policy)
     # Another run config, other data or other code is another run, with a state of its own.
-    manifest = read_manifest(job.data_folder(asked.run.draw))["manifest_sha256"]
+    manifest = read_manifest(job.data_folder(flower_run.run.draw))["manifest_sha256"]
     name = sha256_bytes(
-        canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, asked.run.path]).encode()
+        canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, flower_run.run.path]).encode()
     )[:16]
-    journal = Journal(transport, Path(asked.told.results) / "state" / name, task.size)
-    train_block(job, task, replace(evaluation, counts=np.array(counts)), [asked.run], hashes, journal, _report)
+    journal = Journal(transport, Path(flower_run.run_config.results) / "state" / name, task.size)
+    train_block(job, task, replace(evaluation, counts=np.array(counts)), [flower_run.run], hashes, journal, _report)
     if journal.recalled:
         log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
     journal.forget()
@@ -101,44 +106,44 @@ def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
     return path
 
 
-def look(asked: Plan) -> View:
+def look(flower_run: FlowerRun) -> View:
     """The server's view of the data: a draw made here, a folder that was dealt to it, or a file of test rows."""
-    if not asked.told.data:
-        return _made(asked)
-    place = Path(asked.told.data)
-    if not place.is_dir():
-        return _own(asked)
-    manifest = read_manifest(place / "data" / asked.draw_name)
+    if not flower_run.run_config.data:
+        return _made(flower_run)
+    folder = Path(flower_run.run_config.data)
+    if not folder.is_dir():
+        return _read_test_rows(flower_run)
+    manifest = read_manifest(folder / "data" / flower_run.draw_name)
     counts = [manifest["arrays"][f"client{client:03d}_y"]["shape"][0] for client in manifest["clients"]]
-    return View(load(place / "test"), place / "data", len(counts), counts)
+    return View(load(folder / "test"), folder / "data", len(counts), counts)
 
 
-def _made(asked: Plan) -> View:
+def _made(flower_run: FlowerRun) -> View:
     """A draw, made in the results folder unless it is there."""
-    folder = asked.draw_folder
-    if not (folder / MANIFEST).exists() or read_manifest(folder)["settings"] != asked.made_by:
-        save(make_draw(asked), folder, asked.made_by)
+    folder = flower_run.draw_folder
+    if not (folder / MANIFEST).exists() or read_manifest(folder)["settings"] != flower_run.made_by:
+        save(make_draw(flower_run), folder, flower_run.made_by)
     known = load(folder)
     return View(known, folder.parents[1], len(known.clients), draw=str(folder))
 
 
-def _own(asked: Plan) -> View:
+def _read_test_rows(flower_run: FlowerRun) -> View:
     """Test rows of the server's own: their columns are the genes that all must have, their classes all there are."""
-    path, label, scaling = asked.told.data, asked.told.label, asked.data.get("scaling")
+    path, label, scaling = flower_run.run_config.data, flower_run.run_config.label, flower_run.data.get("scaling")
     if scaling != "per_array":
         right = "use a data set whose scaling is per_array"
         pooled = f"is taken from pooled rows, which nobody has here; {right}"
-        raise UserError(f"the scaling {scaling!r} of {asked.spec.dataset} {pooled}.")
+        raise UserError(f"the scaling {scaling!r} of {flower_run.spec.dataset} {pooled}.")
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')
     matrix = read_matrix(str(Path(path).absolute()), "samples", [label])
     refuse(matrix.faults)
-    classes = asked.data["classes"] or sorted(set(matrix.columns[label]))
-    agreed = Agreement(list(matrix.features), list(classes), asked.data)
-    own = own_rows(path, label, agreed)
-    known = replace(own, clients=(), test=own.clients[0])
-    save(known, asked.draw_folder, {**asked.data, "genes": agreed.genes, "class_names": agreed.classes})
-    return View(known, asked.draw_folder.parents[1], int(asked.data["clients"]), agreement=agreed)
+    classes = flower_run.data["classes"] or sorted(set(matrix.columns[label]))
+    agreed = Agreement(list(matrix.features), list(classes), flower_run.data)
+    rows = file_rows(path, label, agreed)
+    known = replace(rows, clients=(), test=rows.clients[0])
+    save(known, flower_run.draw_folder, {**flower_run.data, "genes": agreed.genes, "class_names": agreed.classes})
+    return View(known, flower_run.draw_folder.parents[1], int(flower_run.data["clients"]), agreement=agreed)
 
 
 def _report(phase: str, round_: int, total: int, metric: float) -> None:

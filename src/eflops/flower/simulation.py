@@ -18,7 +18,7 @@ from eflops.data.federation import Federation, read_manifest
 from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.flower.client import app as client_app
-from eflops.flower.grid import GridTransport, Patience, meet
+from eflops.flower.grid import FaultPolicy, GridTransport, meet
 from eflops.flower.work import Work, code_hashes
 from eflops.results.labels import Run
 from eflops.training.engines import batched
@@ -34,7 +34,7 @@ def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
     clients = 1 if job.spec.pooled else len(manifest["clients"])
-    simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, Patience()), 1))
+    simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, FaultPolicy()), 1))
 
 
 def stop_superlink() -> int:
@@ -64,13 +64,13 @@ def _is_local_superlink(command: list[str]) -> bool:
     return any(Path(part).name == "flower-superlink" for part in command) and "--simulation" in command
 
 
-def connector(job: Job, grid: Grid, nodes: Mapping[int, int], patience: Patience) -> Connect:
+def connector(job: Job, grid: Grid, nodes: Mapping[int, int], fault_policy: FaultPolicy) -> Connect:
     """A way to reach simulated clients, which read the draw's folder themselves."""
     hashed = code.combined(code_hashes(job.spec.method, job.spec.model))
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
         folder = str(job.data_folder(run.draw).resolve())
-        return GridTransport(grid, nodes, Work(job.spec.alone(run.variant), hashed, task.size, folder), patience)
+        return GridTransport(grid, nodes, Work(job.spec.alone(run.variant), hashed, task.size, folder), fault_policy)
 
     return connect
 
@@ -86,8 +86,8 @@ def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None
     @server.main()
     def main(grid: Grid, context: Context) -> None:
         batched.prepare()
-        found = meet(grid, clients, None, Patience().seconds)
-        work(grid, {client: node.number for client, node in found.items()})
+        met = meet(grid, clients, None, FaultPolicy().seconds)
+        work(grid, {client: node.number for client, node in met.items()})
 
     logging.getLogger("flwr").setLevel(logging.ERROR)
     # The names of Ray's sockets have room for a short folder only.

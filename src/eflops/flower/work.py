@@ -67,9 +67,9 @@ class Order:
     steps: int | str
     batch_size: int | None
 
-    def record(self, message: bytes) -> ConfigRecord:
-        """The order with its wire message as Flower carries them."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message})
+    def record(self, message: bytes, layout: str) -> ConfigRecord:
+        """The order with its wire message, and the names of the message's parts, as Flower carries them."""
+        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message, "layout": layout})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:
@@ -78,7 +78,7 @@ def code_hashes(method: str, model: str) -> dict[str, str]:
     return code.code_hashes(*roots, "eflops.flower.server", "eflops.flower.client")
 
 
-def other_code(server: str, node: str, own: str) -> str:
+def other_code(server: str, node: str, node_code: str) -> str:
     """The sentence for a node, called by its name, that runs other code than the server."""
     right = "install the same version of eflops on both"
-    return f"the server runs the code {server} and {node} the code {own}, which may give other numbers; {right}."
+    return f"the server runs the code {server} and {node} the code {node_code}, which may give other numbers; {right}."

@@ -7,7 +7,6 @@ from eflops.config.models import with_present_names
 from eflops.data.build import build
 from eflops.data.federation import ARRAYS, read_manifest, save
 from eflops.errors import UserError
-from eflops.files import sha256
 from eflops.results.labels import ratio_value
 from eflops.results.store import Store
 
@@ -27,6 +26,6 @@ def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
         settings = with_present_names(stored_manifest(store, name)["settings"])
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
-    if sha256(again / name / ARRAYS) != expected:
+    if read_manifest(again / name)["sha256"] != expected:
         raise UserError(f"data/{name}: made again it is not the data that was trained on; its code has changed.")
     return again

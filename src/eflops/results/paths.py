@@ -13,6 +13,8 @@ SEARCHES = "resources/search"
 DRAW = "data/{dataset}/{ratio}-draw{draw}"
 DATA_MANIFEST = f"{DRAW}/manifest.json"
 DATA_ARRAYS = f"{DRAW}/federation.npz"
+# The test features that all N/d of a draw of synthetic data share.
+TEST_FEATURES = "data/{dataset}/test-draw{draw}.npz"
 GENES = "data/{dataset}/genes.csv"
 RAW = "raw/{source}.json"
 # The spec that a job worked by. A training job also leaves a manifest: its records with their hashes.

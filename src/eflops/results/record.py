@@ -57,6 +57,8 @@ class Cell(Part):
     dataset: Folder
     model: str = Field(description="a built-in model, or module:function")
     gated: list[str] | None = Field(None, description="its modules that may be gated and cut; none: all")
+    # Left out where there is none, as of the paper's data, whose records stay as they were.
+    intercept: bool = Field(False, exclude_if=lambda value: not value, description="never gated or cut")
     density: float
     genes_per_class: int | None = None
     keep: int | None = None

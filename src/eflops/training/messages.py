@@ -1,56 +1,200 @@
-"""Payloads of one run as wire messages, both ways.
+"""Messages between server and clients: named vectors and scalars, for several runs at once, and their bytes.
 
-A payload is already as lossy as the wire, so the way there and back changes nothing.
+A message is already as lossy as it is on the wire, so the way there and back changes nothing. One description serves
+all: the batched engine hands messages over as they are, byte counts come from `sizes`, and Flower sends `encode`.
 """
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from eflops.training.methods.base import Payload
 from eflops.training.numerics import wire
 
 
-def encode(payload: Payload, size: int) -> bytes:
-    """The message of a payload that holds one run of a model with `size` parameters."""
-    gated = size - payload.ungated
-    indices = None if payload.support is None else np.flatnonzero(payload.support[0, :gated].numpy())
-    return wire.encode(
-        wire.Message(
-            size=gated,
-            indices=indices,
-            values=_sent(payload.values[:, :gated], indices),
-            gates=None if payload.gates is None else _sent(payload.gates, indices),
-            tail=None if payload.tail is None else payload.tail.item(),
-            multiplier=None if payload.multiplier is None else payload.multiplier.item(),
-            implicit=payload.implicit,
-            ungated=payload.values[0, gated:].numpy() if payload.ungated else None,
+class Part(NamedTuple):
+    """A named vector of a message.
+
+    values: [runs, width] float32, as the receiver sees them.
+    support: the mask [runs, width] of entries that are sent; None if all are.
+    common: [runs] float32, the value of all entries off the support; None if it is 0 and not sent.
+    """
+
+    values: Tensor
+    support: Tensor | None = None
+    common: Tensor | None = None
+
+
+class Frame(NamedTuple):
+    """The layout of parts that travel on one support: their names, which have a common value, and the scalars."""
+
+    parts: list[str]
+    commons: list[str]
+    scalars: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """What a server or a client sends in a round, for several runs at once.
+
+    parts: vectors by name; those whose `support` is the same tensor share its indices on the wire.
+    scalars: numbers [runs] float32 by name, such as the multiplier.
+    implicit: the receiver knows the supports, so that they are not sent.
+    ungated: how many entries, the last of the first part, are always sent, without indices: a model's ungated
+        parameters.
+
+    Example, the k largest entries of a difference, and a rate:
+
+        support = cut.top(difference, k)
+        Message({"theta": Part(difference * support, support)}, {"rate": rate})
+    """
+
+    parts: Mapping[str, Part]
+    scalars: Mapping[str, Tensor] = field(default_factory=dict)
+    implicit: bool = False
+    ungated: int = 0
+
+    def __getitem__(self, name: str) -> Tensor:
+        """The values [runs, width] of a part, or a scalar [runs]."""
+        return self.parts[name].values if name in self.parts else self.scalars[name]
+
+    @property
+    def support(self) -> Tensor | None:
+        """The support of the first part."""
+        return next(iter(self.parts.values())).support
+
+    @property
+    def frames(self) -> list[Frame]:
+        """How parts are grouped on the wire: those with one support together; scalars go with the first group."""
+        groups: dict[int, Frame] = {}
+        for name, part in self.parts.items():
+            frame = groups.setdefault(id(part.support), Frame([], [], [] if groups else list(self.scalars)))
+            frame.parts.append(name)
+            if part.common is not None:
+                frame.commons.append(name)
+        return list(groups.values())
+
+    def sizes(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The bytes of each run's message for a model of `size` parameters, [runs]: encoded, and by the formula."""
+        encoded, values = (np.zeros(len(self), np.int64) for _ in range(2))
+        for number, frame in enumerate(self.frames):
+            ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
+            width = size - self.ungated
+            if support is None:
+                kept = np.full(len(self), width)
+            else:
+                kept = np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
+            vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
+            by_count = {
+                count: wire.encoded_size(
+                    width, count, vectors, numbers, dense=support is None, implicit=self.implicit, ungated=ungated
+                )
+                for count in set(kept.tolist())
+            }
+            encoded += np.array([by_count[count] for count in kept.tolist()])
+            values += vectors * kept + ungated
+        return encoded, wire.paper_bytes(1) * values
+
+    def split(self, index: Tensor, sizes: list[int]) -> Iterator["Message"]:
+        """Copies of the runs `index`, the first `sizes[0]` of them in one message, the next `sizes[1]` in another."""
+        bounds = list(accumulate(sizes, initial=0))
+        taken = {
+            id(values): values.index_select(0, index)
+            for values in (*(each for part in self.parts.values() for each in part), *self.scalars.values())
+            if values is not None
+        }
+        for start, stop in pairwise(bounds):
+            # Parts that share a support go on sharing it.
+            rows = {key: values[start:stop] for key, values in taken.items()}
+            parts = {
+                name: Part(*(None if each is None else rows[id(each)] for each in part))  # type: ignore[arg-type]
+                for name, part in self.parts.items()
+            }
+            scalars = {name: rows[id(values)] for name, values in self.scalars.items()}
+            yield Message(parts, scalars, self.implicit, self.ungated)
+
+    def __len__(self) -> int:
+        """How many runs there are."""
+        return len(next(iter(self.parts.values())).values)
+
+
+def layout(message: Message) -> str:
+    """The names of parts and scalars by frame, which a receiver must know to decode the message."""
+    return json.dumps(message.frames)
+
+
+def encode(message: Message, size: int) -> bytes:
+    """The bytes of a message that holds one run of a model with `size` parameters."""
+    names, width = layout(message).encode(), size - message.ungated
+    data = []
+    for number, frame in enumerate(message.frames):
+        support = message.parts[frame.parts[0]].support
+        indices = None if support is None else np.flatnonzero(support[0, :width].numpy())
+        rows = [message[name][0, :width].numpy() for name in frame.parts]
+        commons = [_item(message.parts[name].common) for name in frame.commons]
+        data.append(
+            wire.encode(
+                wire.Frame(
+                    width,
+                    indices,
+                    rows if indices is None else [row[indices] for row in rows],
+                    commons + [message.scalars[name].item() for name in frame.scalars],
+                    message.implicit,
+                    message[frame.parts[0]][0, width:].numpy() if message.ungated and number == 0 else None,
+                ),
+                names,
+            )
         )
-    )
+    return b"".join(data)
 
 
-def decode(data: bytes, size: int, known: Tensor | None = None) -> Payload:
-    """The payload of one run in `data`; `known` [1, size] is the support that an implicit message leaves out."""
-    gated, ungated = wire.parameter_counts(data)
-    if gated + ungated != size:
-        raise wire.WireError(f"the message is for {gated + ungated} weights, but the model has {size}")
-    message = wire.decode(data, None if known is None else np.flatnonzero(known[0, :gated].numpy()))
-    tail = None if message.tail is None else torch.tensor([message.tail])
-    values = _spread(message.values, message.indices, gated, 0.0)
-    return Payload(
-        values=values if message.ungated is None else torch.cat([values, torch.from_numpy(message.ungated)[None]], 1),
-        support=None if message.indices is None else _mask(message.indices, gated, size),
-        gates=None if message.gates is None else _spread(message.gates, message.indices, gated, message.tail or 0.0),
-        tail=tail,
-        multiplier=None if message.multiplier is None else torch.tensor([message.multiplier]),
-        implicit=message.implicit,
-        ungated=ungated,
-    )
+def decode(data: bytes, layout: str, size: int, known: Message | None = None) -> Message:
+    """The message of one run in `data`; `known` has the supports that an implicit message leaves out."""
+    parts: dict[str, Part] = {}
+    scalars: dict[str, Tensor] = {}
+    implicit, ungated = False, 0
+    for number, frame in enumerate(_frames(layout)):
+        names = frame.parts[0]
+        support = known.parts[names].support if known is not None and names in known.parts else None
+        numbers = len(frame.commons) + len(frame.scalars)
+        indices = None if support is None else np.flatnonzero(support[0, : size - known.ungated].numpy())  # type: ignore[union-attr]
+        sent, length = wire.decode(data, len(frame.parts), numbers, layout.encode(), indices)
+        data, implicit = data[length:], sent.implicit
+        ungated = ungated if number else (0 if sent.ungated is None else sent.ungated.size)
+        if sent.size != size - ungated:
+            raise wire.WireError(f"the message is for {sent.size + ungated} weights, but the model has {size}")
+        mask = None if sent.indices is None else _mask(sent.indices, size - ungated, ungated if number == 0 else 0)
+        values = dict(zip([*frame.commons, *frame.scalars], sent.numbers, strict=True))
+        for position, name in enumerate(frame.parts):
+            common = values.get(name) if name in frame.commons else None
+            row = _spread(sent.vectors[position], sent.indices, sent.size, common or 0.0)
+            if sent.ungated is not None and position == 0:
+                row = torch.cat([row, torch.from_numpy(sent.ungated)[None]], 1)
+            parts[name] = Part(row, mask, None if common is None else torch.tensor([common]))
+        scalars |= {name: torch.tensor([values[name]]) for name in frame.scalars}
+    if data:
+        raise wire.WireError(f"{len(data)} bytes follow the message")
+    return Message(parts, scalars, implicit, ungated)
 
 
-def _sent(part: Tensor, indices: np.ndarray | None) -> np.ndarray:
-    row = part[0].numpy()
-    return row if indices is None else row[indices]
+def _frames(layout: str) -> list[Frame]:
+    try:
+        frames = [Frame(*frame) for frame in json.loads(layout)]
+        names = [name for frame in frames for part in frame for name in part]
+    except (ValueError, TypeError):
+        raise wire.WireError("the layout of the message cannot be read") from None
+    if not frames or not all(frame.parts for frame in frames) or not all(isinstance(name, str) for name in names):
+        raise wire.WireError("the layout of the message has no parts")
+    return frames
+
+
+def _item(common: Tensor | None) -> float:
+    return 0.0 if common is None else common.item()
 
 
 def _spread(sent: np.ndarray, indices: np.ndarray | None, size: int, elsewhere: float) -> Tensor:
@@ -59,9 +203,9 @@ def _spread(sent: np.ndarray, indices: np.ndarray | None, size: int, elsewhere: 
     return row
 
 
-def _mask(indices: np.ndarray, gated: int, size: int) -> Tensor:
-    """The mask [1, size] of these indices and of all parameters that are not gated."""
-    mask = torch.zeros(1, size, dtype=torch.bool)
+def _mask(indices: np.ndarray, gated: int, ungated: int) -> Tensor:
+    """The mask [1, gated + ungated] of these indices and of all ungated parameters."""
+    mask = torch.zeros(1, gated + ungated, dtype=torch.bool)
     mask[0, torch.from_numpy(indices)] = True
     mask[0, gated:] = True
     return mask

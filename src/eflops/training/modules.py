@@ -115,6 +115,7 @@ class ModuleModel:
         gated: names of modules or parameters that may be gated and cut; None for all.
         loss: the mean loss of an output and labels; None for cross-entropy, or the squared error of a number.
         metrics: further numbers of an output on the test rows, by name.
+        unit: the deviation that numeric targets were divided by; with it, `rmse` is the error in the target's unit.
         initial: the first weights [size] of a seed under `initial: uniform`; None for those of `initial`.
     """
 
@@ -127,9 +128,10 @@ class ModuleModel:
         gated: Sequence[str] | None = None,
         loss: Loss | None = None,
         metrics: Metrics | None = None,
+        unit: float | None = None,
         initial: Callable[[int], Tensor] | None = None,
     ) -> None:
-        self.name, self.shape, self.classes = name, tuple(shape), classes
+        self.name, self.shape, self.classes, self.unit = name, tuple(shape), classes, unit
         self._build, self._loss, self._metrics, self._initial = build, loss, metrics, initial
         self.module = self._built(0)
         parameters = dict(self.module.named_parameters())
@@ -232,7 +234,8 @@ class ModuleModel:
         if self.classes is None and output[0].numel() == rows:
             errors = (output.reshape(runs, rows) - y).double().square().mean(1)
             labels = y.double()
-            return {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
+            metrics = {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
+            return metrics if self.unit is None else {**metrics, "rmse": errors.sqrt() * self.unit}
         return {}
 
     def _further(self, output: Tensor, y: Tensor) -> dict[str, float]:
@@ -300,7 +303,12 @@ def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Se
     build: Build = trust.load("model", name)
     beside: Any = import_module(name.partition(":")[0])
     loss, metrics = getattr(beside, "loss", None), getattr(beside, "metrics", None)
-    return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics)
+    return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics, unit_of(meta))
+
+
+def unit_of(meta: Mapping[str, Any]) -> float | None:
+    """The deviation that numeric targets were divided by; None where they were not."""
+    return meta.get("target", {}).get("spread")
 
 
 def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:
@@ -316,7 +324,8 @@ def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> Modu
 
     network = len(compiled.layers) > 1
     gated = ["weights.weight"] if intercept else None
-    return ModuleModel(name, _cnn if network else dense, shape, meta.get("classes"), gated, initial=compiled.initial)
+    build, classes = _cnn if network else dense, meta.get("classes")
+    return ModuleModel(name, build, shape, classes, gated, unit=unit_of(meta), initial=compiled.initial)
 
 
 def _cnn(shape: tuple[int, ...], classes: int | None) -> nn.Module:

@@ -16,7 +16,8 @@ from torch import Tensor
 from eflops.data.federation import Federation
 from eflops.results.labels import Run
 from eflops.rng import numpy_generator
-from eflops.training.methods.base import Method, Payload, Rounds, State, Task, Upload, check_message, check_tensor
+from eflops.training.messages import Message
+from eflops.training.methods.base import Method, Rounds, State, Task, Upload, check_message, check_tensor
 from eflops.training.methods.batches import Steps
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics.kernels import finite_rows
@@ -49,7 +50,7 @@ class Transport(Protocol):
     @property
     def channel(self) -> Mapping[str, int]: ...
 
-    def exchange(self, phase: Phase, download: Payload, selected: "ClientSelection", round_: int) -> list[Upload]: ...
+    def exchange(self, phase: Phase, download: Message, selected: "ClientSelection", round_: int) -> list[Upload]: ...
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,15 @@ class Server:
         return state["theta"], log
 
     def _phase(self, phase: Phase, state: State, seeds: Sequence[int], log: TrainingLog) -> State:
-        log.begin(phase.name)
+        log.begin(phase.name, len(seeds))
         for turn in range(phase.rounds):
             round_ = phase.first_round + turn
             selected = self._select(seeds, round_)
             download = phase.method.download(state, round_)
             check_message(phase.method, download, len(seeds), "the server's message")
             uploads = self.transport.exchange(phase, download, selected, round_)
-            log.count(phase.name, self.selected, self.task.size, download, uploads[0].payload)
+            replays = hasattr(phase.method, "receive")
+            log.count(phase.name, self.task.size, download, uploads, selected.weights.numpy() > 0, replays)
             state = self._stop_diverged(phase.method.aggregate(state, uploads, round_), round_, log)
             last = turn == phase.rounds - 1
             if last or turn % self.evaluate_every == 0:

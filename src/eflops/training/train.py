@@ -24,19 +24,23 @@ from eflops.files import write_json
 from eflops.results import record
 from eflops.results.labels import Run
 from eflops.training.methods.base import Method, Task
+from eflops.training.methods.feedback import with_feedback
 from eflops.training.methods.settings import RunSettings, batch_key
-from eflops.training.models import build_model
+from eflops.training.models import build_model, model_facts
 from eflops.training.rounds import Connect, Server, Transport
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog
 
 # A record of more weights than this would be a file of megabytes; it has their hash alone.
 MOST_WEIGHTS = 20_000
 
+# Metrics of a curve that say nothing of the final model.
+OF_ROUNDS = {"support_changed", "bytes_sent"}
+
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
     """Train the runs whose records are missing or out of date; how many were trained."""
     engine = trust.load("engine", job.spec.engine)
-    hashes = code.code_hashes(*code.training_roots(job.spec.method, job.spec.model, job.spec.engine))
+    hashes = code.training_hashes(job.spec.method, job.spec.model, job.spec.engine)
     due = list(runs_due(job, hashes))
     serve = getattr(engine, "Server", Server)
     if due:
@@ -48,7 +52,7 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     """Train what a spec file asks for and write the cell's manifest: its records with their hashes."""
     spec = read_spec(plan)
     job = job_of(spec, results, block_size)
-    if code.code_hash(*code.training_roots(spec.method, spec.model, spec.engine)) != spec.code:
+    if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
             f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
         )
@@ -77,8 +81,8 @@ def train_runs(
         used = federation.pooled() if job.spec.pooled else federation
         for block in _blocks(runs, lambda run: batch_key(settings[run.variant]), largest_block):
             task, evaluation = make_task(job.spec, [settings[run.variant] for run in block], used)
-            told = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
-            train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), told, serve)
+            progress = report(f"draw {draw}, {len(block)} runs from {block[0].variant}, seed {block[0].seed}")
+            train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), progress, serve)
 
 
 def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
@@ -95,7 +99,7 @@ def make_task(
 ) -> tuple[Task, EvaluationData]:
     """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
     as_module = cell.engine == "reference"
-    model = build_model(cell.model, federation.test, federation.meta, cell.gated, as_module)
+    model = build_model(cell.model, federation.test, model_facts(cell, federation), cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
     evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
@@ -104,7 +108,7 @@ def make_task(
 
 def make_method(cell: record.Cell, task: Task) -> Method:
     """The method that the config names, by module or by import path."""
-    method: Method = trust.load("method", cell.method)(task, **cell.options)
+    method: Method = with_feedback(trust.load("method", cell.method)(task, **cell.options), cell.name)
     return method
 
 
@@ -179,7 +183,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
         ungated=_readable(weights[gated:]) if stored else [],
         weights_sha256=record.sha256_bytes(weights.astype("<f4").tobytes()),
         parameters=task.size,
-        traffic=log.traffic,
+        traffic={phase: {name: int(part[row]) for name, part in of.items()} for phase, of in log.traffic.items()},
         macs=sparse.operations,
         dense_macs=dense.operations,
         dead_units=sparse.dead_units,
@@ -195,13 +199,13 @@ def _readable(weights: np.ndarray) -> list[float]:
 def final_metrics(curve: dict[str, list[float | None]], watched: Container[str]) -> dict[str, float]:
     """The last value of each metric; of what a method watches, which finetuning does not have, the last there is.
 
-    How many weights changed says something of a stretch of rounds, not of the end.
+    How many weights changed and how many bytes were sent says something of a stretch of rounds, not of the end.
     """
     ends = {
         name: next((value for value in reversed(values) if value is not None), None) if name in watched else values[-1]
         for name, values in curve.items()
     }
-    return {name: value for name, value in ends.items() if value is not None and name != "support_changed"}
+    return {name: value for name, value in ends.items() if value is not None and name not in OF_ROUNDS}
 
 
 def runs_due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:

@@ -2,17 +2,17 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from eflops.training.methods.base import Payload, Task
+from eflops.training.messages import Message
+from eflops.training.methods.base import Task, Upload
 from eflops.training.methods.cut import top
 from eflops.training.models.base import Rows
-from eflops.training.numerics import wire
 
 # A run has diverged, even while its numbers are finite, once its test error exceeds this many times the variance of the
 # labels (1 - R2), or this cross-entropy. No finished run comes near: both stay below 100.
@@ -33,20 +33,29 @@ class EvaluationData:
 
 @dataclass
 class TrainingLog:
-    """Of each run: the metrics [runs] at each point of the curve, which round that was, bytes, and divergence."""
+    """Of each run: the metrics [runs] at each point of the curve, which round that was, bytes, and divergence.
+
+    traffic: by phase, the bytes of messages to clients (down) and from them (up), by the paper's formula for both
+    (paper), and of the last round alone; and how many messages there were. Each is [runs].
+    """
 
     curve: list[dict[str, Tensor]] = field(default_factory=list)
     marks: list[tuple[str, int]] = field(default_factory=list)
-    traffic: dict[str, dict[str, int]] = field(default_factory=dict)
+    traffic: dict[str, dict[str, np.ndarray]] = field(default_factory=dict)
     diverged: dict[int, int] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     evaluation_seconds: float = 0.0
     support: Tensor | None = None
     watched: set[str] = field(default_factory=set)
+    # What the server has sent so far in a phase, and of it what each client has, in bytes: encoded, by the formula.
+    _sent: np.ndarray = field(default_factory=lambda: np.zeros((2, 0, 1), np.int64))
+    _received: np.ndarray = field(default_factory=lambda: np.zeros((2, 0, 0), np.int64))
 
-    def begin(self, phase: str) -> None:
+    def begin(self, phase: str, runs: int) -> None:
         """Start to count the bytes of a phase."""
-        self.traffic[phase] = {"down": 0, "up": 0, "paper": 0, "last_round": 0, "messages": 0}
+        names = "down", "up", "paper", "last_round", "messages"
+        self.traffic[phase] = {name: np.zeros(runs, np.int64) for name in names}
+        self._sent, self._received = np.zeros((2, runs, 1), np.int64), np.zeros((2, runs, 1), np.int64)
 
     def evaluate(
         self,
@@ -60,7 +69,7 @@ class TrainingLog:
     ) -> None:
         """Add a point to the curve: the metrics of the parameters [runs, width] cut to the target, and `watched`.
 
-        `support_changed` counts the kept weights that were not kept at the point before.
+        `support_changed` counts the kept weights that were not kept at the point before, `bytes_sent` all bytes so far.
         """
         start = time.process_time()
         theta, support = pruned(task, theta)
@@ -72,6 +81,7 @@ class TrainingLog:
         for run in (error > LARGEST_ERROR).nonzero()[:, 0].tolist():
             self.diverged.setdefault(run, round_ + 1)
         metrics["support_changed"] = changed(self.support, support)
+        metrics["bytes_sent"] = self.bytes_sent()
         self.support = support
         self.watched |= watched.keys()
         metrics |= watched
@@ -84,19 +94,38 @@ class TrainingLog:
         name = next((name for name in ("r2", "accuracy") if name in metrics), next(iter(metrics)))
         progress(phase, round_ + 1, total, float(np.mean(metrics[name].numpy())))
 
-    def count(self, phase: str, clients: int, size: int, download: Payload, upload: Payload) -> None:
-        """Add a round's bytes for one run: every run asks the same number of clients in messages of the same shape."""
+    def count(
+        self,
+        phase: str,
+        size: int,
+        download: Message,
+        uploads: Sequence[Upload],
+        selected: np.ndarray,
+        replays: bool = False,
+    ) -> None:
+        """Add a round's bytes, run by run and client by client.
+
+        size: the model's parameters. selected: the mask [runs, clients] of clients that got the message. replays: each
+        also got the messages that it missed since it was selected last.
+        """
         traffic = self.traffic[phase]
-        down, up = (clients * _message_bytes(part, size) for part in (download, upload))
-        traffic["down"] += down
-        traffic["up"] += up
-        traffic["paper"] += clients * sum(
-            4 * part.ungated
-            + wire.paper_bytes("gated" if part.gates is not None else "sparse", size, part.kept(size) - part.ungated)
-            for part in (download, upload)
-        )
-        traffic["last_round"] = down + up
-        traffic["messages"] += 2 * clients
+        message = np.stack(download.sizes(size))[..., None]
+        self._sent = self._sent + message
+        sent = self._sent - self._received if replays else np.broadcast_to(message, (2, *selected.shape))
+        down = (sent * selected).sum(2)
+        self._received = np.where(selected, self._sent, self._received)
+        up = np.zeros_like(down)
+        for upload in uploads:
+            up[:, upload.runs.numpy()] += np.stack(upload.message.sizes(size))
+        traffic["down"] += down[0]
+        traffic["up"] += up[0]
+        traffic["paper"] += down[1] + up[1]
+        traffic["last_round"] = down[0] + up[0]
+        traffic["messages"] += 2 * selected.sum(1)
+
+    def bytes_sent(self) -> Tensor:
+        """The bytes of all messages of each run so far, [runs]."""
+        return torch.from_numpy(sum(part["down"] + part["up"] for part in self.traffic.values())).double()
 
 
 def changed(before: Tensor | None, after: Tensor) -> Tensor:
@@ -110,17 +139,3 @@ def pruned(task: Task, theta: Tensor) -> tuple[Tensor, Tensor]:
     """Parameters cut to the target, and the support."""
     support = top(theta, task.target, task.layers, task.settings.layer_floor)
     return theta * support, support
-
-
-def _message_bytes(payload: Payload, size: int) -> int:
-    """The encoded size of a run's message."""
-    return wire.encoded_size(
-        size - payload.ungated,
-        payload.kept(size) - payload.ungated,
-        gates=payload.gates is not None,
-        tail=payload.tail is not None,
-        multiplier=payload.multiplier is not None,
-        dense=payload.support is None,
-        implicit=payload.implicit,
-        ungated=payload.ungated,
-    )

@@ -36,11 +36,7 @@ TINY: dict[str, Any] = {
         "sparse_server": {"ratios": [0.64], "draws": [7], "settings": BRIEF},
         "rates_theta": {"draws": [7, 8], "seeds": 1, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
         "rates_phi": {"draws": [7, 8], "seeds": 1, "vary": {"gate_rate": [0.1, 0.9]}},
-        "ablation_entropy": {
-            "draws": [7, 8, 9],
-            "seeds": 1,
-            "vary": {"temperature": [0.0, 0.1, 1.0], "gate_rate": [0.5, 1.5]},
-        },
+        "temperature": {"ratios": [0.64], "draws": [7, 8, 9], "settings": BRIEF},
         **{f"ablation_{name}": {"draws": [7, 8], "seeds": 1} for name in ABLATIONS},
     },
 }

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from eflops.analysis.products.ablation import entropy_grid
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import best, spread_over_draws, summarise, with_interval
 from eflops.analysis.table import Table
@@ -181,22 +180,6 @@ def test_sparse_regimes_stand_beside_the_late_cut_of_the_same_draws(
     assert cells.loc[("sparse_both", "fediht", "r2"), "difference"] == pytest.approx(ours - late)
     assert cells.loc[("support_recovery", "fedavg", "share_training"), "mean"] == pytest.approx(1.0)
     assert cells.loc[("sparse_both", "fediht", "share_training"), "mean"] < 0.5
-
-
-def test_entropy_is_compared_with_none_at_the_same_gate_rate(source: Source) -> None:
-    cells = (
-        entropy_grid(source.runs("ablation_entropy"))
-        .set_index(["metric", "ratio", "set_gate_rate", "set_temperature"])
-        .sort_index()
-    )
-    assert len(cells) == 2 * 2 * 2 * 3
-    for key, cell in cells.iterrows():
-        without = cells.loc[(*key[:3], 0.0), "mean"]
-        if key[3] == 0:
-            assert np.isnan(cell["gain"])
-        else:
-            assert cell["gain"] == pytest.approx(cell["mean"] - without)
-            assert cell["gain_low"] <= cell["gain"] <= cell["gain_high"] or np.isnan(cell["gain_low"])
 
 
 def test_an_ablation_keeps_the_order_of_its_experiment(table: Callable[[str], Table]) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from eflops.analysis.cells import Row, bold, difference, rows_by, spread
@@ -22,7 +21,7 @@ from eflops.analysis.stats.summary import (
     units_named,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import exact, short
+from eflops.analysis.text import short
 
 METRICS = list(METRIC_STYLES)
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
@@ -154,103 +153,3 @@ def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figur
 
     columns = ["setting", "value", *data.columns.drop(["setting", "value"])]
     return Figure(data[columns], pd.concat(runs, ignore_index=True), paint)
-
-
-def entropy_grid(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per N/d, metric, gate rate and temperature.
-
-    Besides the summary there is `gain`, the mean difference from T = 0 at the same gate rate with its 95 % interval,
-    paired by draw (by run seed where there is one draw).
-    """
-    cells = summarise_all(runs, METRICS, ["ratio", "method", GATE_RATE, TEMPERATURE])
-    gains = differences_from(0.0, runs, METRICS, ["ratio", GATE_RATE], TEMPERATURE).rename(columns=GAIN)
-    return cells.merge(gains, on=["metric", "ratio", GATE_RATE, TEMPERATURE], how="left")
-
-
-def is_clear(cell: pd.Series) -> bool:
-    """Whether the interval of a gain leaves 0 out."""
-    return bool(cell["gain_low"] > 0 or cell["gain_high"] < 0)
-
-
-def _entropy(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The runs of the paper's method, and their grid."""
-    runs = source.runs(source.experiment)
-    runs = runs[runs["method"] == source.from_reference(runs["method"])[0]]
-    return runs, entropy_grid(runs)
-
-
-def entropy_table(source: Source) -> Table:
-    """The temperature of the entropy term, crossed with the rate of the gates.
-
-    One row per N/d, metric and gate rate, one column per temperature; the best of a row is bold.
-    """
-    runs, cells = _entropy(source)
-    rows = []
-    for (metric, ratio, gate_rate), group in cells.groupby(["metric", "ratio", GATE_RATE], sort=False):
-        first = best(group.set_index(TEMPERATURE))
-        row: Row = {
-            "metric": METRIC_LABELS[metric],
-            "N/d": exact(ratio),
-            "gate rate": f"{gate_rate:g}",
-        }
-        for temperature, cell in rows_by(group, TEMPERATURE).items():
-            text = spread(cell) + ("†" if is_clear(cell) else "")
-            row[f"T = {temperature:g}"] = bold(text, temperature in first)
-        rows.append(row)
-    setting = runs.iloc[0]
-    note = (
-        f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best temperature of a row is "
-        "bold, and † marks a paired difference from T = 0 whose 95 % interval leaves 0 out. Weights' rate "
-        f"{setting['set_rate']:g}, initial density {setting['set_rho_init']:g}, pruning from "
-        f"{setting['set_prune_from']:g} of the rounds."
-    )
-    return Table(cells, rows, note, runs)
-
-
-def entropy_figure(source: Source) -> Figure:
-    """One map per metric and N/d: the number is the mean, the colour its difference from T = 0 at that gate rate."""
-    runs, cells = _entropy(source)
-    ratios = sorted(cells["ratio"].unique())
-
-    def paint() -> Drawing:
-        size = (0.9 + 2.75 * len(ratios), 0.9 + 2.2 * len(METRICS))
-        drawing, axes = canvas(len(METRICS), len(ratios), size=size, squeeze=False)
-        panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
-        for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
-            own = cells[cells["metric"] == metric]
-            # The maps of a metric share one colour scale.
-            bound = max(LEAST_BOUND, float(np.nan_to_num(own["gain"].abs().max())))
-            draw_map(place, own[own["ratio"] == ratio], bound, ratio == ratios[-1])
-            place.set_title(f"{METRIC_AXES[metric]}, $N/d = {ratio:g}$")
-            letter(place, name)
-        words = f"mean over {units_named(runs)}; †: 95 % interval of the paired difference without 0"
-        drawing.supxlabel(words, fontsize=7)
-        return drawing
-
-    return Figure(cells, runs, paint)
-
-
-def draw_map(axes: Axes, cells: pd.DataFrame, bound: float, scale: bool) -> None:
-    """One map; a cell in which runs diverged says how many, and is grey where all did."""
-    import seaborn  # takes half a second
-
-    at_zero = (cells[TEMPERATURE] == 0) & cells["mean"].notna()
-    told = cells.assign(gain=cells["gain"].mask(at_zero, 0.0), words=[_words(cell) for _, cell in cells.iterrows()])
-    gains, words = (told.pivot(index=TEMPERATURE, columns=GATE_RATE, values=name) for name in ("gain", "words"))
-    look = {"cmap": "PuOr_r", "vmin": -bound, "vmax": bound, "annot_kws": {"fontsize": 6.5}, "linewidths": 0.5}
-    bar = {"label": "difference from $T = 0$"} if scale else None
-    seaborn.heatmap(gains.astype(float), annot=words, fmt="", ax=axes, cbar=scale, cbar_kws=bar, **look)
-    axes.invert_yaxis()
-    axes.set_facecolor("0.85")
-    for row, column in zip(*np.nonzero(gains.isna().to_numpy()), strict=True):
-        axes.text(column + 0.5, row + 0.5, words.iat[row, column], ha="center", va="center", fontsize=6.5)
-    for labels, values in ((axes.set_xticklabels, gains.columns), (axes.set_yticklabels, gains.index)):
-        labels([f"{value:g}" for value in values], rotation=0)
-    axes.set(xlabel=r"gate rate $\eta_\phi$", ylabel="temperature $T$")
-
-
-def _words(cell: pd.Series) -> str:
-    if cell["diverged"] == cell["n"]:
-        return "diverged"
-    lost = f"\n{cell['diverged']}/{cell['n']} div." if cell["diverged"] else ""
-    return f"{cell['mean']:.3f}{'†' if is_clear(cell) else ''}{lost}"

@@ -1,27 +1,22 @@
 """What the trials of searches say: what was chosen, what entropy changes, and which settings are nearest the paper."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.cells import Row, difference, number
-from eflops.analysis.figure import METRIC_STYLES, Axes, Drawing, Figure, canvas, patch_key, sentence, style
+from eflops.analysis.cells import Row, number
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key, sentence, style
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import (
-    METRICS,
     SETTING,
-    TEMPERATURE,
     admitted,
     binned,
-    entropy_groups,
-    entropy_pairs,
     nearest,
-    over_ratios,
     settings_of,
 )
 from eflops.analysis.table import Table
-from eflops.analysis.text import MISSING, decimals, share, short
+from eflops.analysis.text import MISSING, decimals, short
 
 NAMES = {"r2": "R²", "support_recovery": "recovery"}
 NOTHING = "No trial of E-FLoPS has a twin at T = 0."
@@ -87,87 +82,6 @@ def _outcome(row: pd.Series) -> Row:
         **{words: MISSING if pd.isna(row[name]) else number(row, name, decimals) for words, name in scores.items()},
         "chosen settings": row["settings"] or "none admitted",
     }
-
-
-def entropy_table(source: Source, search: str) -> Table:
-    """One row per group of settings: mean and median difference, and in how many settings entropy helps."""
-    data = entropy_groups(entropy_pairs(source.trials(search)))
-    rows = []
-    for group, found in data.groupby("group", sort=False):
-        largest = found.loc[found["settings"].idxmax()]
-        row: Row = {"settings": str(group), "n": number(largest, "settings", "{:.0f}")}
-        for _, cell in found.iterrows():
-            name = NAMES[cell["metric"]]
-            helped, low, high = (number(cell, column, share) for column in ("share", "share_low", "share_high"))
-            row[f"{name}: mean [95 % interval]"] = difference(cell, "mean", "mean_low", "mean_high")
-            row[f"{name}: median"] = number(cell, "median", "{:+.3f}")
-            row[f"{name}: helps / hurts"] = number(cell, "helps", "{:.0f}") + " / " + number(cell, "hurts", "{:.0f}")
-            row[f"{name}: share helped"] = (
-                MISSING if pd.isna(cell["share"]) else helped + " [" + low + ", " + high + "]"
-            )
-        rows.append(row)
-    note = (
-        "Differences of twins: a trial of E-FLoPS less the trial of T = 0 with the same settings but for T, each the "
-        "mean over the search's draws and N/d. Nobody tuned any of them. n settings; share helped: of the settings in "
-        "which entropy changes anything, with Wilson's 95 % interval. Admitted: with few enough open gates for the "
-        "search, with and without entropy."
-    )
-    return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings", "n"])
-
-
-def entropy_figure(source: Source, search: str) -> Figure:
-    """Every setting's difference over T, and below it means and shares by groups of settings."""
-    pairs = entropy_pairs(source.trials(search))
-    groups, settings = entropy_groups(pairs), over_ratios(pairs)
-    data = pd.concat([groups.assign(panel="groups"), settings.assign(panel="settings")], ignore_index=True)
-
-    def paint() -> Drawing:
-        if groups.empty:
-            return sentence(NOTHING)
-        drawing, _ = canvas(size=(7.4, 6.0))
-        drawing.clear()
-        left, right = METRICS
-        mosaic = [[left, left, right, right], [f"{name}, {kind}" for name in METRICS for kind in ("mean", "share")]]
-        axes = drawing.subplot_mosaic(mosaic, height_ratios=[1, 1.7])
-        for metric in METRICS:
-            _draw_settings(axes[metric], settings[settings["metric"] == metric], metric)
-            own = groups[groups["metric"] == metric]
-            means, shares = axes[f"{metric}, mean"], axes[f"{metric}, share"]
-            _draw_groups(means, own, "mean", "o", own["group"] if metric == left else [])
-            means.set(xlabel="mean, median (|)", title=NAMES[metric])
-            _draw_groups(shares, own, "share", "s")
-            shares.set(xlabel="share helped", title=NAMES[metric], xlim=(0, 1))
-        return drawing
-
-    return Figure(data, no_runs(), paint)
-
-
-def _draw_settings(axes: Axes, settings: pd.DataFrame, metric: str) -> None:
-    """One point per setting, hollow where it is not admitted."""
-    colour, _ = METRIC_STYLES[metric]
-    for chosen, face in ((True, colour), (False, "none")):
-        own = settings[settings["admitted"] == chosen]
-        look: dict[str, Any] = {"facecolors": face, "edgecolors": colour, "linewidths": 0.7, "alpha": 0.8}
-        axes.scatter(own[TEMPERATURE], own["difference"], s=11, label="admitted" if chosen else "not admitted", **look)
-    axes.axhline(0, color="0.4", linewidth=0.8)
-    axes.set(xscale="log", xlabel="temperature $T$", ylabel=f"{NAMES[metric]}, less that at $T = 0$")
-    axes.legend(loc="lower left", handletextpad=0.2)
-
-
-def _draw_groups(axes: Axes, groups: pd.DataFrame, value: str, marker: str, names: Iterable[str] = ()) -> None:
-    """A value of each group of settings with its interval, medians as upright dashes, a line where nothing changes."""
-    places = range(len(groups))
-    spans = [groups[value] - groups[f"{value}_low"], groups[f"{value}_high"] - groups[value]]
-    colour = METRIC_STYLES[groups["metric"].iloc[0]][0]
-    axes.errorbar(groups[value], places, xerr=spans, fmt=marker, color=colour, markersize=3.5, linewidth=1)
-    if value == "mean":
-        axes.plot(groups["median"], places, "|", color="k", markersize=7)
-    axes.axvline(0 if value == "mean" else 0.5, color="0.4", linewidth=0.8)
-    axes.set_ylim(len(groups) - 0.5, -0.5)
-    axes.set_yticks(places, list(names), fontsize=6.5)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", color="0.93", linewidth=0.6)
-    axes.set_axisbelow(True)
 
 
 def settings_figure(source: Source, search: str, how_many: float) -> Figure:

@@ -11,7 +11,7 @@ def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
     The formula's share is taken of the formula's own dense message, which has neither head nor checksum.
     """
     dense = runs["parameters"].map(lambda size: wire.encoded_size(size, size, dense=True))
-    by_formula = runs["parameters"].map(lambda size: wire.paper_bytes("dense", size, size))
+    by_formula = runs["parameters"].map(wire.paper_bytes)
     training, finetuning = (runs[f"down_{phase}"] + runs[f"up_{phase}"] for phase in ("training", "finetuning"))
     messages = runs["messages_training"] + runs["messages_finetuning"]
     return runs.assign(

@@ -15,7 +15,8 @@ Learning 52, 2003) has the variance sd^2 (1/n + test samples / training samples)
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,10 +50,8 @@ def paired_tests(
     overlap: test samples / training samples where pairs are overlapping splits.
     """
     runs = with_metric(runs, metric)
-    groups = runs.groupby(list(by), sort=True) if by else [((), runs)]
     rows = []
-    for key, group in groups:
-        values = _complete(group, metric, [reference, *others], list(pair_on))
+    for key, values in _pairs(runs, metric, [reference, *others], list(pair_on), list(by)):
         place = dict(zip(by, key, strict=True))
         for other in others:
             compared = compare(values[reference], values[other], ranks, overlap)
@@ -108,6 +107,24 @@ def holm(p: np.ndarray) -> np.ndarray:
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(stepped, 1.0)
     return np.where(np.isfinite(p), adjusted, np.nan)
+
+
+def _pairs(
+    runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str], by: list[str]
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+    """The pairs of each group of `by`: one row per pair, one column per method; groups by the thousand are quick."""
+    if not by:
+        yield (), _complete(runs, metric, methods, pair_on)
+        return
+    own = runs[runs["method"].isin(methods)]
+    counts = own.groupby([*by, *pair_on])["method"].agg(["size", "nunique"])
+    if own[[*by, *pair_on]].isna().any(axis=None) or (counts != len(methods)).any(axis=None):
+        for key, group in runs.groupby(by, sort=True):
+            yield key, _complete(group, metric, methods, pair_on)
+        return
+    table = own.pivot(index=[*by, *pair_on], columns="method", values=metric)
+    for key, group in table.groupby(level=by, sort=True):
+        yield key, group
 
 
 def _complete(runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str]) -> pd.DataFrame:

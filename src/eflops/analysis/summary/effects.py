@@ -9,6 +9,7 @@ from eflops.analysis import needs
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.source import Source
+from eflops.analysis.stats.paired import holm
 from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Card, Point
 from eflops.analysis.summary.verdicts import ALL_LINES
 from eflops.analysis.text import MINUS, signed
@@ -20,57 +21,89 @@ HOLDS = 0.5
 LEADING = 5
 INTENSITY, SPLITS = "golub_runs", "golub_splits"
 PRIORS = {"Table 1": "figures/fig_prior", "Table 2": "figures/fig_prior_golub"}
+OTHER_DATA = {"leukaemia data": needs.TEMPERATURE_GOLUB, "MNIST": needs.TEMPERATURE_MNIST}
 SPARSE = {"sparse_both": "sparse both ways", "sparse_server": "sparse from the server only"}
 
 
 def entropy(card: Card, source: Source) -> Iterator[Point]:
-    """What T changes: at searched settings over draws, over all settings of the search, and alone."""
-    found = card["facts"]["entropy"]
-    if found:
-        changes = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in found]
-        text = f"With entropy minus T = 0, at searched settings, which differ in more than T: {' and '.join(changes)}"
-        yield Point(f"{text}, over {found[0]['draws']} draws.", "tables/support_recovery_tests", ENTROPY)
-    trials = _metric(source.table(needs.ENTROPY_TRIALS), "r2")
-    if trials is not None:
-        yield from _over_trials(trials)
-    grid = _metric(source.table(needs.ENTROPY_GRID), "support_recovery")
-    if grid is not None and "gain" in grid:
-        yield from _alone(grid.dropna(subset=["gain", "gain_low"]))
+    """What T changes in four sentences: at its best, by N/d, on the other data sets, and when both are tuned alike."""
+    cells = source.table(needs.TEMPERATURE)
+    if cells is not None and len(cells):
+        yield _over_settings(cells)
+        if (cells["by"] == "N/d").any():
+            yield _by_ratio(cells[(cells["by"] == "N/d") & (cells["metric"] == "r2")])
+    other = [
+        _largest(name, found)
+        for name, path in OTHER_DATA.items()
+        if (found := _metric(source.table(path), "accuracy")) is not None and len(found)
+    ]
+    if other:
+        yield Point(f"{'; '.join(other)}.", _link(needs.TEMPERATURE_GOLUB))
+    yield from _tuned_alike(card, source)
 
 
-def _over_trials(cells: pd.DataFrame) -> Iterator[Point]:
-    """Over all settings of the search, paired by setting, and by the size of T where that shows a change."""
-    by_t = cells[cells["by"] == "T"]
-    clear = by_t[(by_t["mean_low"] > 0) | (by_t["mean_high"] < 0)]
-    sizes = [f"for {row.group} {_interval(row.mean, row.mean_low, row.mean_high)}" for row in clear.itertuples()]
-    for row in cells[cells["by"] == "all"].itertuples():
-        change = f"test R2 {_interval(row.mean, row.mean_low, row.mean_high)}"
-        changes = [
-            f"{change}, higher in {row.helps} and lower in {row.hurts}",
-            *(sizes or ["no size of T matters clearly"]),
+def _over_settings(cells: pd.DataFrame) -> Point:
+    """How much T changes at its best, over all settings and N/d."""
+    over_all = cells[cells["by"] == "all"].set_index(["metric", "temperature"])
+    best = over_all.loc["r2", "mean"].idxmax()
+    recovery, r2 = (over_all.loc[(metric, best)] for metric in ("support_recovery", "r2"))
+    return Point(
+        f"With T alone changed, over {int(r2['settings'])} settings of the search and all its N/d, the best T, {best:g}"
+        f", changes test R2 by {_interval(r2['mean'], r2['low'], r2['high'])} and support recovery by "
+        f"{_interval(recovery['mean'], recovery['low'], recovery['high'])}.",
+        _link(needs.TEMPERATURE),
+        ENTROPY,
+    )
+
+
+def _by_ratio(cells: pd.DataFrame) -> Point:
+    """At which N/d T helps and hurts, by Holm over all N/d and T; and whether the best T falls as N/d grows."""
+    clear = cells[holm(cells["p"].to_numpy(float)) < ALPHA]
+    texts = []
+    for word, rows in (("raises", clear[clear["mean"] > 0]), ("lowers", clear[clear["mean"] < 0])):
+        sizes = [
+            f"at N/d {ratio:g} ({_interval(row['mean'], row['low'], row['high'])} at T = {row['temperature']:g})"
+            for ratio, part in rows.groupby("ratio")
+            for row in [part.loc[part["mean"].abs().idxmax()]]
         ]
-        yield Point(
-            f"Over all {row.settings} settings of the search, paired: {'; '.join(changes)}.",
-            _link(needs.ENTROPY_TRIALS),
-        )
+        texts.append(f"{word} test R2 clearly {', '.join(sizes)}" if sizes else f"{word} test R2 clearly at no N/d")
+    best = cells.loc[cells.groupby("ratio")["mean"].idxmax()].sort_values("ratio")["temperature"]
+    falls = best.is_monotonic_decreasing and best.nunique() > 1
+    listed = ", ".join(f"{each:g}" for each in best)
+    return Point(
+        f"T {' and '.join(texts)}. The paper's advice to raise T as N decreases {'holds' if falls else 'does not hold'}"
+        f": from N/d {cells['ratio'].min():g} to {cells['ratio'].max():g} the best T is {listed}.",
+        _link(needs.TEMPERATURE),
+        ENTROPY,
+    )
 
 
-def _alone(gains: pd.DataFrame) -> Iterator[Point]:
-    """Where T alone varies, at fast and slow gates."""
-    if gains.empty:
-        return
-    better, worse = int((gains["gain_low"] > 0).sum()), int((gains["gain_high"] < 0).sum())
-    best = gains.loc[gains["gain"].idxmax()]
-    yield Point(
-        f"Where T alone varies, support recovery is clearly higher than at T = 0 in {better} and lower in {worse} of "
-        f"{len(gains)} cells; by chance {len(gains) * ALPHA:.1f} would be either.",
-        _link(needs.ENTROPY_GRID),
-    )
-    yield Point(
-        f"The highest gain there is {_interval(best['gain'], best['gain_low'], best['gain_high'])}, at "
-        f"T = {best['set_temperature']:g}, gate rate {best['set_gate_rate']:g} and N/d {best['ratio']:g}.",
-        _link(needs.ENTROPY_GRID),
-    )
+def _largest(name: str, cells: pd.DataFrame) -> str:
+    """The T at which accuracy changes most surely over all settings, and whether that is clear."""
+    over_all = cells[cells["by"] == "all"]
+    row = over_all.loc[over_all["p"].idxmin()]
+    word = "T changes" if holm(over_all["p"].to_numpy(float)).min() < ALPHA else "no T clearly changes"
+    size = f"{_interval(row['mean'], row['low'], row['high'])} at T = {row['temperature']:g}"
+    return f"On {name} {word} accuracy over {int(row['settings'])} settings: {size} is the clearest change"
+
+
+def _tuned_alike(card: Card, source: Source) -> Iterator[Point]:
+    """E-FLoPS less FLoPS with equal budgets, and the best of all crossed trials less the best at T = 0."""
+    rows, profile = card["facts"]["entropy"], _metric(source.table(needs.PROFILE), "support_recovery")
+    texts, link = [], "tables/support_recovery_tests"
+    if rows:
+        changes = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in rows]
+        draws = rows[0]["draws"]
+        texts.append(f"E-FLoPS minus FLoPS (T = 0), each the best of as many trials: {' and '.join(changes)}")
+        texts[-1] += f", over {draws} draws"
+    if profile is not None:
+        tuned = profile[profile["case"].str.fullmatch("t[0-9_]+") & (profile["temperature"] > 0)]
+        best = tuned.loc[tuned["difference"].idxmax()]
+        size = _interval(best["difference"], best["low"], best["high"])
+        texts.append(f"the best setting at any T, T = {best['temperature']:g}, less the best at T = 0: recovery {size}")
+        link = _link(needs.PROFILE)
+    if texts:
+        yield Point(f"{'; '.join(texts)}.", link, ENTROPY)
 
 
 def settings(card: Card, source: Source) -> Iterator[Point]:

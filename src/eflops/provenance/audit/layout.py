@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import products
-from eflops.data.federation import ARRAYS, MANIFEST, read_manifest
+from eflops.data.federation import ARRAYS, MANIFEST, load, read_manifest
 from eflops.errors import UserError
-from eflops.files import sha256
 from eflops.provenance.audit.records import planned_paths
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
 from eflops.results.findings import Finding
+from eflops.results.paths import TEST_FEATURES
 from eflops.results.store import RUNS, Store
 
 DATA = "data"
@@ -46,6 +46,8 @@ def allowed_files(config: Config) -> set[str]:
     allowed |= {path for product in products(config) for path in product.inputs}
     for plan in all_plans(config):
         allowed |= set(_data_files(config, plan.name, arrays=True))
+        # Manifests name them, and loading the data checks them.
+        allowed |= {TEST_FEATURES.format(dataset=plan.dataset, draw=draw) for draw in plan.draws}
     return allowed
 
 
@@ -74,7 +76,7 @@ def check_data_files(store: Store) -> Iterator[Finding]:
         folder = path.parent
         place = f"{DATA}/{folder.parent.name}/{folder.name}"
         try:
-            manifest = read_manifest(folder)
+            read_manifest(folder)
         except UserError as error:
             yield Finding("damaged", f"{place}/{MANIFEST}", str(error).removeprefix(f"{path} "))
             continue
@@ -82,5 +84,8 @@ def check_data_files(store: Store) -> Iterator[Finding]:
         if not arrays.exists():
             if not store.published:
                 yield Finding("missing", f"{place}/{ARRAYS}", "its manifest describes it")
-        elif sha256(arrays) != manifest["sha256"]:
-            yield Finding("damaged", f"{place}/{ARRAYS}", "it is not the file that its manifest describes")
+            continue
+        try:
+            load(folder)
+        except UserError as error:
+            yield Finding("damaged", f"{place}/{ARRAYS}", str(error).removeprefix(f"{arrays} "))

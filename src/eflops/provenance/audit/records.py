@@ -3,13 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from eflops.code import code_hashes, combined, training_roots
+from eflops.code import combined, training_hashes
 from eflops.config.models import Config, with_present_names
 from eflops.config.plan import cell_specs, plan_of
 from eflops.errors import UserError
@@ -164,7 +163,7 @@ def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
 def changed_modules(entry: Record) -> str:
     """In words, the modules that differ between a record and the present code; empty where none do."""
     job = entry.origin.job
-    return describe_change(entry.origin.code, present(job.method, job.model, job.engine))
+    return describe_change(entry.origin.code, training_hashes(job.method, job.model, job.engine))
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
@@ -175,12 +174,6 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
         "gone": [name for name in before if name not in now],
     }
     return "; ".join(f"{', '.join(names)} {what}" for what, names in parts.items() if names)
-
-
-@cache
-def present(method: str, model: str, engine: str) -> dict[str, str]:
-    """The present hashes of the modules that a training job can reach."""
-    return code_hashes(*training_roots(method, model, engine))
 
 
 def check_outcomes(records: Mapping[str, Record]) -> Iterator[Finding]:

@@ -74,14 +74,18 @@ def metrics(entry: Record, federation: Federation) -> Metrics:
 
 
 def _linear(theta: np.ndarray, federation: Federation) -> Metrics:
-    y = federation.test.y.astype(float)
-    error = float(((federation.test.x.astype(float) @ theta - y) ** 2).mean())
-    return {"mse": error, "r2": 1 - error / float(y.var())}
+    x, y = federation.test.x.astype(float), federation.test.y.astype(float)
+    error = float(((x @ theta[: x.shape[1]] + theta[x.shape[1] :].sum() - y) ** 2).mean())
+    unit = federation.meta.get("target", {}).get("spread")
+    rmse = {} if unit is None else {"rmse": float(np.sqrt(error) * unit)}
+    return {"mse": error, "r2": 1 - error / float(y.var()), **rmse}
 
 
 def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
     x, y = federation.test.x.astype(float), federation.test.y
-    logits = x @ theta.reshape(-1, x.shape[1]).T
+    classes = federation.meta["classes"]
+    weights, intercepts = np.split(theta, [classes * x.shape[1]])
+    logits = x @ weights.reshape(classes, -1).T + (intercepts if intercepts.size else 0)
     shifted = logits - logits.max(1, keepdims=True)
     log_probability = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
     found = {

@@ -5,7 +5,7 @@ variant, phase, round, set_rate, panel ...) chooses the rows that agree with it;
 What is shown of each run is the metric that the cell's key `metric`, its own column or the product names.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -81,42 +81,75 @@ class Trace:
 
 def trace(product: Product, made: "Table | Figure", cell: Cell) -> Trace:
     """The runs behind a cell of a product as it was made."""
-    return next(trace_row(product, made, [cell]))
+    tracer = Tracer(product, made)
+    metric = tracer.metric(cell)
+    runs = made.runs.iloc[tracer.rows(cell.keys, metric)]
+    runs = runs.assign(value=runs[metric]) if metric in runs else runs.drop(columns="value", errors="ignore")
+    return Trace(cell, runs, metric, tracer.formula(cell.column, metric, bool(len(runs))))
 
 
-def trace_row(product: Product, made: "Table | Figure", cells: Sequence[Cell]) -> Iterator[Trace]:
-    """The runs behind the cells of one row, which are looked up once for each metric."""
-    found: dict[str, pd.DataFrame] = {}
-    for cell in cells:
-        metric = _metric(made, cell)
-        if metric not in found:
-            found[metric] = _with_values(_matching(made.runs, cell, metric), metric)
-        yield Trace(cell, found[metric], metric, _formula(product, cell, metric, found[metric]))
+class Tracer:
+    """Finds the runs behind the cells of a product.
+
+    The runs are indexed by the columns that keys name, so that a table of thousands of rows over thousands of runs
+    takes time in proportion to its rows.
+    """
+
+    def __init__(self, product: Product, made: "Table | Figure") -> None:
+        self.product, self.made = product, made
+        self._indices: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+        self._metrics: dict[str, str] = {}
+
+    def metric(self, cell: Cell) -> str:
+        """The metric that a cell is about: that of its key, of its column's name, or the product's."""
+        if isinstance(cell.keys.get("metric"), str):
+            return str(cell.keys["metric"])
+        column = cell.column
+        if column not in self._metrics:
+            fitting = [name for name in self.made.runs if statistic(column, name) and name not in STATISTICS]
+            named = [name for name in fitting if column.startswith(name) or column.endswith(name)]
+            self._metrics[column] = max(named, key=len) if named else self.made.metric
+        return self._metrics[column]
+
+    def formula(self, column: str, metric: str, has_runs: bool) -> str:
+        """What a column is of its runs, in words."""
+        if not has_runs:
+            return (
+                f"no run: it is read from {' and '.join([*self.product.inputs, *self.product.resources]) or 'no file'}"
+            )
+        return formula(column, metric or "the metric") or f"{column}, as {self.product.make} makes it"
+
+    def rows(self, keys: Mapping[str, Any], metric: str) -> list[int]:
+        """Which rows of the product's runs agree with every key that they have."""
+        # A key that is empty says nothing: the panels of a figure need not all have the same keys.
+        keys = {key: value for key, value in keys.items() if not pd.isna(value)}
+        runs = self.made.runs
+        methods = dict.fromkeys(keys[key] for key in METHOD_KEYS if key in keys)
+        wanted = [{key: keys[key] for key in keys if key in runs and key != metric and key not in METHOD_KEYS}]
+        # What searches saw has no runs behind it.
+        if methods and "method" in runs and metric != "method":
+            wanted = [{**wanted[0], "method": method} for method in methods]
+        rows = [row for each in wanted for row in self._index(tuple(each)).get(_canonical(each.values()), ())]
+        return sorted(rows) or _agreeing(runs, keys, metric)
+
+    def _index(self, columns: tuple[str, ...]) -> dict[tuple[Any, ...], list[int]]:
+        """Where the runs with each combination of values of some columns are."""
+        if columns not in self._indices:
+            index: dict[tuple[Any, ...], list[int]] = {}
+            values = zip(*(self.made.runs[name] for name in columns), strict=True) if columns else ()
+            for place, each in enumerate(values):
+                index.setdefault(_canonical(each), []).append(place)
+            self._indices[columns] = index if columns else {(): list(range(len(self.made.runs)))}
+        return self._indices[columns]
 
 
-def _with_values(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    return runs.assign(value=runs[metric]) if metric in runs else runs.drop(columns="value", errors="ignore")
+def _canonical(values: Iterable[Any]) -> tuple[Any, ...]:
+    """Values by which runs are looked up; numbers that differ in their last digits alone are one."""
+    return tuple(f"{value:.12g}" if pd.api.types.is_number(value) else str(value) for value in values)
 
 
-def _formula(product: Product, cell: Cell, metric: str, runs: pd.DataFrame) -> str:
-    if runs.empty:
-        return f"no run: it is read from {' and '.join([*product.inputs, *product.resources]) or 'no file'}"
-    return formula(cell.column, metric or "the metric") or f"{cell.column}, as {product.make} makes it"
-
-
-def _metric(made: "Table | Figure", cell: Cell) -> str:
-    """The metric that a cell is about."""
-    if isinstance(cell.keys.get("metric"), str):
-        return str(cell.keys["metric"])
-    fitting = [name for name in made.runs if statistic(cell.column, name) and name not in STATISTICS]
-    named = [name for name in fitting if cell.column.startswith(name) or cell.column.endswith(name)]
-    return max(named, key=len) if named else made.metric
-
-
-def _matching(runs: pd.DataFrame, cell: Cell, metric: str) -> pd.DataFrame:
-    """The rows that agree with every key they have."""
-    # A key that is empty says nothing: the panels of a figure need not all have the same keys.
-    keys = {key: value for key, value in cell.keys.items() if not pd.isna(value)}
+def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Any], metric: str) -> list[int]:
+    """The rows that agree with keys which are written otherwise than in the runs, such as in other cases."""
     # Only the columns that are asked about, because taking rows of all columns is what takes time.
     names = [key for key in (*keys, "method") if key in runs and key != metric]
     left = runs[list(dict.fromkeys(names))].reset_index(drop=True)
@@ -124,9 +157,8 @@ def _matching(runs: pd.DataFrame, cell: Cell, metric: str) -> pd.DataFrame:
         if key in keys and key not in METHOD_KEYS:
             left = left[_agrees(left[key], keys[key])]
     methods = {keys[key] for key in METHOD_KEYS if key in keys}
-    # What searches saw has no runs behind it.
     left = left[left["method"].isin(methods)] if methods and "method" in left else left
-    return runs.iloc[left.index]
+    return left.index.tolist()
 
 
 def _agrees(column: pd.Series, value: Any) -> pd.Series:

@@ -7,22 +7,33 @@ import numpy as np
 import torch
 
 from eflops.data.federation import Federation
-from eflops.training.methods.base import Payload, Task, Upload, answer
+from eflops.training.messages import Message
+from eflops.training.methods.base import Rounds, State, Task, Upload, answer, start_memory
 from eflops.training.models.base import Rows
 from eflops.training.rounds import ClientSelection, Connect, Phase
 
 
 class InProcess:
-    """Asks each client in turn for all the runs that chose it."""
+    """Has each client in turn answer for all the runs that selected it, and keeps the clients' memory and views.
+
+    All clients have the same view: those that were not selected would get what they missed before they use it.
+    """
 
     faults: Sequence[str] = ()
     channel: Mapping[str, int] = {}
 
     def __init__(self, clients: Sequence[Rows]) -> None:
         self.clients = clients
+        self._method: Rounds | None = None
+        self._memory: list[State] = []
+        self._view: Message | None = None
 
-    def exchange(self, phase: Phase, download: Payload, selected: ClientSelection, round_: int) -> list[Upload]:
-        """The answers of all clients that any run asks; what is sent to them is copied once for all."""
+    def exchange(self, phase: Phase, download: Message, selected: ClientSelection, round_: int) -> list[Upload]:
+        """The answers of all clients that any run selects; what is sent to them is copied once for all."""
+        if self._method is not phase.method:
+            self._begin(phase.method, selected.seeds)
+        if self._view is not None:
+            download = self._view = phase.method.receive(self._view, download)  # type: ignore[attr-defined]
         weights = selected.weights.numpy().T
         clients, runs = weights.nonzero()
         counts = np.bincount(clients)
@@ -31,12 +42,21 @@ class InProcess:
         rows, seeds = torch.from_numpy(runs), np.array(selected.seeds, np.uint64)
         shares = torch.from_numpy(weights[clients, runs]).split_with_sizes(sizes)
         uploads, method, steps, size = [], phase.method, phase.steps, phase.batch_size
-        asking = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.dealt(rows, sizes), strict=True)
-        for client, own, share, received in asking:
-            data, index = self.clients[client], own.numpy()
-            payload = answer(method, received, data, seeds[index], round_, client, steps, size, index)
-            uploads.append(Upload(own, share, payload))
+        parts = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.split(rows, sizes), strict=True)
+        for client, client_runs, share, received in parts:
+            data, index, kept = self.clients[client], client_runs.numpy(), self._memory[client]
+            memory = {name: part[client_runs] for name, part in kept.items()}
+            message, memory = answer(method, received, data, seeds[index], round_, client, steps, size, index, memory)
+            for name, part in memory.items():
+                kept[name][client_runs] = part
+            uploads.append(Upload(client_runs, share, message))
         return uploads
+
+    def _begin(self, method: Any, seeds: Sequence[int]) -> None:
+        """The clients' memory and view at the start of a phase, [runs, ...]."""
+        self._method = method
+        self._memory = [start_memory(method, seeds) for _ in self.clients]
+        self._view = method.start_view(seeds) if hasattr(method, "start_view") else None
 
 
 def prepare() -> None:

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid
+from torch.nn.functional import logsigmoid, softshrink
 
 from eflops.training.engines import single
-from eflops.training.engines.single import Message, Problem, Round
+from eflops.training.engines.single import Problem, Round, State
+from eflops.training.messages import Message, Part
 from eflops.training.rounds import Connect
 
 GAMMA, ZETA, BETA = -0.1, 1.1, 0.66
@@ -76,7 +77,7 @@ def eflops(run: Problem) -> Iterator[Round]:
     """E-FLoPS, and at T = 0 FLoPS: the server averages theta z and z, divides one by the other, and cuts."""
     z = mean_gate(first_phi(run))
     theta = run.first_weights / run.with_ones(z) if run.settings.rescale_start else run.first_weights
-    state = Message(theta, z, torch.zeros(()))
+    state = State(theta, z, torch.zeros(()))
     for round_ in range(run.settings.rounds):
         answers = [(w, gated_client(run, state, client, round_)) for client, w in run.selected_in(round_)]
         weights = sum(w * answer.theta * run.with_ones(answer.z) for w, answer in answers)
@@ -85,13 +86,22 @@ def eflops(run: Problem) -> Iterator[Round]:
         constraint = active(recover(z, run.settings)).sum() - run.target
         theta = weights / run.with_ones(z.clamp(SMALL))
         state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
-        yield Round("training", round_, down, answers[0][1], state, noise_free(run, state), watched(run, state))
+        phi = recover(state.z, run.settings)
+        weights = noise_free(run, state.theta, phi, state.z)
+        yield Round("training", round_, down, answers[0][1], state, weights, watched(phi, state.lam))
 
 
-def gated_client(run: Problem, received: Message, client: int, round_: int) -> Message:
+def gated_client(run: Problem, received: State, client: int, round_: int) -> State:
+    """Local steps from the mean gates received to the mean gates sent."""
+    settings = run.settings
+    theta, phi, lam = gated_steps(run, received.theta, recover(received.z, settings), received.lam, client, round_)
+    keep = kept(run, round_) if settings.sparse_upload else None
+    return gated_message(run, theta, mean_gate(phi), lam, keep)
+
+
+def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: int, round_: int) -> list[Tensor]:
     """Local steps on loss + lam constraint + T KL: descent on theta and phi, ascent on lam."""
-    settings, theta, lam = run.settings, received.theta.clone(), received.lam.clone()
-    phi = recover(received.z, settings)
+    settings, theta, phi, lam = run.settings, theta.clone(), phi.clone(), lam.clone()
     prior = first_phi(run) if settings.prior == "init" else torch.logit(torch.tensor(settings.rho_init))
     temperature = settings.temperature * settings.temperature_decay**round_
     optimizer = torch.optim.SGD([
@@ -113,31 +123,29 @@ def gated_client(run: Problem, received: Message, client: int, round_: int) -> M
         optimizer.step()
         phi.data.clamp_(-settings.phi_limit, settings.phi_limit)
         lam.data.mul_(constraint > 0)  # the multiplier starts again at 0 where the constraint holds
-    keep = kept(run, round_) if settings.sparse_upload else None
-    return gated_message(run, theta.detach(), mean_gate(phi.detach()), lam.detach(), keep)
+    return [theta.detach(), phi.detach(), lam.detach()]
 
 
-def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int | None) -> Message:
+def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int | None) -> State:
     """The largest |theta z| with their gates; the other weights are 0, and their gates their average, the tail."""
     if keep is None:
-        return Message(theta, z, lam)
+        return State(theta, z, lam)
     support = top(run, (theta * run.with_ones(z)).abs(), keep)
     open_, closed = support[: run.gated], ~support[: run.gated]
-    return Message(theta * support, torch.where(open_, z, z[closed].mean()), lam, support)
+    return State(theta * support, torch.where(open_, z, z[closed].mean()), lam, support)
 
 
-def noise_free(run: Problem, state: Message) -> Tensor:
+def noise_free(run: Problem, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
     """theta times the gate without noise; where that is 0, a trace of the mean gate ranks the weights behind it."""
-    phi = recover(state.z, run.settings)
     opened = gate(phi if run.settings.gate == "median" else BETA * phi)
-    return state.theta * run.with_ones(torch.maximum(opened, SMALL * state.z))
+    return theta * run.with_ones(torch.maximum(opened, SMALL * z))
 
 
-def watched(run: Problem, state: Message) -> dict[str, Tensor]:
+def watched(phi: Tensor, lam: Tensor) -> dict[str, Tensor]:
     """What the curve shows of the gates: how many are open on average, the multiplier, their mean entropy in nats."""
-    p = active(recover(state.z, run.settings))
+    p = active(phi)
     entropy = (torch.special.entr(p) + torch.special.entr(1 - p)).mean()
-    return {"open_gates": p.sum(), "multiplier": state.lam, "gate_entropy": entropy}
+    return {"open_gates": p.sum(), "multiplier": lam, "gate_entropy": entropy}
 
 
 def first_phi(run: Problem) -> Tensor:
@@ -147,7 +155,7 @@ def first_phi(run: Problem) -> Tensor:
 
 def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) -> Iterator[Round]:
     """FedAvg; Fed-IHT where the server cuts its average; FedIter-HT where clients cut after every step as well."""
-    settings, state = run.settings, Message(run.first_weights)
+    settings, state = run.settings, State(run.first_weights)
     for round_ in range(settings.rounds):
         keep = kept(run, round_) if server_cuts else None
         answers = []
@@ -158,6 +166,107 @@ def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) 
         theta = torch.stack([w * answer.theta for w, answer in answers]).sum(0)
         state, down = plain_message(run, theta, keep), state
         yield Round("training", round_, down, answers[0][1], state, state.theta)
+
+
+def feedback(run: Problem, gated: bool) -> Iterator[Round]:
+    """E-FLoPS or FedAvg with error feedback: sparse changes of theta (and phi) both ways; what is left out comes later.
+
+    All clients share a view of the server's vectors. Each remembers what its answers left out so far.
+    """
+    settings, lam = run.settings, torch.zeros(())
+    vectors = [run.first_weights]
+    if gated:
+        phi = first_phi(run).clamp(-settings.phi_limit, settings.phi_limit)
+        theta = vectors[0] / run.with_ones(mean_gate(phi)) if settings.rescale_start else vectors[0]
+        vectors = [theta, phi]
+    view = list(vectors)
+    memory: dict[int, list[Tensor]] = {}
+    sent = [compress(run, torch.zeros_like(part), part is not vectors[0]) for part in vectors]
+    for round_ in range(settings.rounds):
+        down, changes, multiplier = (
+            feedback_message(run, sent, lam),
+            [torch.zeros_like(part) for part in vectors],
+            lam * 0,
+        )
+        for client, w in run.selected_in(round_):
+            if gated:
+                *local, client_lam = gated_steps(run, view[0], view[1], lam, client, round_)
+            else:
+                losses = run.losses(client, round_, settings.local_steps)
+                local, client_lam = [descent(run, State(view[0]), losses, settings.rate, None)], lam
+            left = memory.get(client, [torch.zeros_like(part) for part in vectors])
+            wanted = [after - before + rest for after, before, rest in zip(local, view, left, strict=True)]
+            answer = [compress(run, part, index > 0) for index, part in enumerate(wanted)]
+            memory[client] = [part - sent_.values[0] for part, sent_ in zip(wanted, answer, strict=True)]
+            changes = [change + w * part.values[0] for change, part in zip(changes, answer, strict=True)]
+            multiplier = multiplier + w * client_lam
+        vectors = moved(run, vectors, changes)
+        sent = [
+            compress(run, part - known, index > 0)
+            for index, (part, known) in enumerate(zip(vectors, view, strict=True))
+        ]
+        view = moved(run, view, [part.values[0] for part in sent])
+        up = feedback_message(run, answer, client_lam)
+        if gated:
+            theta, phi = vectors
+            lam = multiplier * (active(view[1]).sum() > run.target)
+            weights, curve = noise_free(run, theta, phi, mean_gate(phi)), watched(phi, lam)
+        else:
+            weights, curve = vectors[0], {}
+        yield Round("training", round_, down, up, State(vectors[0], vectors[-1], lam), weights, curve, replays=True)
+
+
+def compress(run: Problem, values: Tensor, drift: bool) -> Part:
+    """The k largest values; with `drift` the k that deviate most from the median, and for all others their mean."""
+    centre = values.sort().values[len(values) // 2] if drift else 0.0
+    keep = max(1, math.floor(run.settings.feedback * run.gated + 1e-9))
+    never_cut = torch.ones(len(values) - run.gated, dtype=torch.bool)
+    support = torch.cat([largest((values[: run.gated] - centre).abs(), keep), never_cut])
+    common = values[~support].sum() / max(1, int((~support).sum())) if drift else torch.zeros(())
+    return Part(torch.where(support, values, common)[None], support[None], common[None] if drift else None)
+
+
+def moved(run: Problem, vectors: list[Tensor], changes: list[Tensor]) -> list[Tensor]:
+    """theta, and phi within its limits, after these changes."""
+    theta, *phi = [part + change for part, change in zip(vectors, changes, strict=True)]
+    return [theta, *(part.clamp(-run.settings.phi_limit, run.settings.phi_limit) for part in phi)]
+
+
+def feedback_message(run: Problem, parts: list[Part], lam: Tensor) -> Message:
+    """Changes of theta, or of theta and phi, and the multiplier."""
+    names = dict(zip(("theta", "phi"), parts, strict=False))
+    return Message(names, {"multiplier": lam[None]} if len(parts) > 1 else {}, ungated=run.size - run.gated)
+
+
+def dual_averaging(run: Problem) -> Iterator[Round]:
+    """FedDualAvg: the server averages dual vectors; weights are their soft threshold at lambda times all rates."""
+    settings, dual, elapsed = run.settings, run.first_weights, torch.zeros(())
+    for round_ in range(settings.rounds):
+        down, answers = dual_message(run, dual, elapsed), []
+        for client, w in run.selected_in(round_):
+            z, h = dual.clone(), elapsed.clone()
+            for mean_loss in run.losses(client, round_, settings.local_steps):
+                weights = soft(run, z, settings.l1 * h).requires_grad_()
+                clip_gradient(weights, settings.clip)
+                mean_loss(weights).backward()
+                z, h = z - settings.rate * weights.grad, h + settings.rate
+            answers.append((w, z, h))
+        up = dual_message(run, *answers[0][1:])
+        dual = torch.stack([w * z for w, z, _ in answers]).sum(0)
+        elapsed = torch.stack([w * h for w, _, h in answers]).sum()
+        weights = soft(run, dual, settings.l1 * elapsed)
+        left = {"nonzero_weights": (weights != 0).sum().float()}
+        yield Round("training", round_, down, up, State(dual), torch.where(weights == 0, dual * SMALL, weights), left)
+
+
+def soft(run: Problem, z: Tensor, limit: Tensor) -> Tensor:
+    """sign(z) max(|z| - limit, 0); parameters that are never cut have no penalty."""
+    return torch.cat([softshrink(z[: run.gated], limit.item()), z[run.gated :]])
+
+
+def dual_message(run: Problem, z: Tensor, h: Tensor) -> Message:
+    """A dual vector and the sum of rates that made it."""
+    return Message({"dual": Part(z[None])}, {"elapsed": h[None]}, ungated=run.size - run.gated)
 
 
 def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
@@ -174,7 +283,7 @@ def finetuning(run: Problem, weights: Tensor) -> Iterator[Round]:
 
 def descent(
     run: Problem,
-    received: Message,
+    received: State,
     losses: Iterator[Callable[[Tensor], Tensor]],
     rate: float,
     keep: int | None,
@@ -193,12 +302,12 @@ def descent(
     return theta.detach()
 
 
-def plain_message(run: Problem, theta: Tensor, keep: int | None) -> Message:
+def plain_message(run: Problem, theta: Tensor, keep: int | None) -> State:
     """The largest weights, or all."""
     if keep is None:
-        return Message(theta)
+        return State(theta)
     support = top(run, theta.abs(), keep)
-    return Message(theta * support, support=support)
+    return State(theta * support, support=support)
 
 
 def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> None:
@@ -236,8 +345,9 @@ def largest(values: Tensor, keep: int) -> Tensor:
 
 
 METHODS: dict[str, Callable[[Problem], Iterator[Round]]] = {
-    "eflops": eflops,
-    "fedavg": averaging,
+    "eflops": lambda run: eflops(run) if run.settings.feedback is None else feedback(run, gated=True),
+    "fedavg": lambda run: averaging(run) if run.settings.feedback is None else feedback(run, gated=False),
+    "feddualavg": dual_averaging,
     "fediht": lambda run: averaging(run, server_cuts=True),
     "fediterht": lambda run: averaging(run, server_cuts=True, step_cuts=True),
 }

@@ -7,6 +7,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -14,8 +15,10 @@ from eflops.data.federation import Federation
 from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.training.engines.batched import prepare
-from eflops.training.methods.base import Payload, Task
+from eflops.training.messages import Message, Part
+from eflops.training.methods.base import Task, Upload
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
+from eflops.training.models import model_facts
 from eflops.training.modules import ModuleModel, built_in
 from eflops.training.numerics.noise import normal, uniform
 from eflops.training.rounds import Connect, sampled_clients
@@ -24,25 +27,38 @@ from eflops.training.training_log import EvaluationData, Progress, TrainingLog, 
 PHASES = "training", "finetuning"
 
 
-class Message(NamedTuple):
-    """What is sent: weights, mean gates and multiplier of gated methods, and which weights; None where all are."""
+class State(NamedTuple):
+    """What the server has: weights, gates and multiplier of gated methods, and which weights; None where all are."""
 
     theta: Tensor
     z: Any = None
     lam: Any = None
     support: Any = None
 
+    def message(self, ungated: int, implicit: bool = False) -> Message:
+        """The state as it is sent, in the form that bytes are counted in."""
+        z, lam, support = (None if part is None else part[None] for part in self[1:])
+        parts = {"theta": Part(self.theta[None], support)}
+        if z is None:
+            return Message(parts, {}, implicit, ungated)
+        parts["gates"] = Part(z, support, None if support is None else lam)
+        return Message(parts, {"multiplier": self.lam[None]}, implicit, ungated)
+
 
 class Round(NamedTuple):
-    """A round that is over: the server's message, a client's answer, the server's state, the weights it stands for."""
+    """A round that is over: the server's message, a client's answer, the server's state, the weights it stands for.
+
+    replays: a client also gets the messages that it missed.
+    """
 
     phase: str
     number: int
-    down: Message
-    up: Message
-    state: Message
+    down: State | Message
+    up: State | Message
+    state: State
     weights: Tensor
     watched: Mapping[str, Tensor] = MappingProxyType({})
+    replays: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,9 +93,13 @@ class Problem:
         initial = kinds.get(self.settings.initial)
         return torch.zeros(self.size) if initial is None else initial(self.seed)
 
+    def clients_of(self, round_: int) -> list[int]:
+        """The clients of a round."""
+        return sampled_clients((self.seed,), round_, len(self.clients), self.selected)[0].tolist()
+
     def selected_in(self, round_: int) -> list[tuple[int, float]]:
         """The clients of a round with their weights in averages: by rows, or even."""
-        chosen = sampled_clients((self.seed,), round_, len(self.clients), self.selected)[0].tolist()
+        chosen = self.clients_of(round_)
         rows = [len(self.clients[client][0]) if self.settings.weighting == "samples" else 1 for client in chosen]
         return [(client, count / sum(rows)) for client, count in zip(chosen, rows, strict=True)]
 
@@ -138,9 +158,13 @@ class Server:
         problem, log = self.problem(seed), TrainingLog()
         theta = torch.zeros(1, problem.size)
         for phase in PHASES:
-            log.begin(phase)
+            log.begin(phase, 1)
         for point in self.clients.train(problem):
-            log.count(point.phase, self.selected, problem.size, *messages(point, self.task.ungated))
+            down, up = messages(point, self.task.ungated)
+            selected = np.zeros((1, len(self.evaluation.counts)), np.bool_)
+            selected[0, problem.clients_of(point.number)] = True
+            uploads = [Upload(torch.tensor([0]), torch.ones(1), up)] * self.selected
+            log.count(point.phase, problem.size, down, uploads, selected, point.replays)
             if not all(part.isfinite().all() for part in point.state if part is not None):
                 log.diverged[0] = point.number + 1
                 theta.zero_()
@@ -166,11 +190,10 @@ class Server:
         return point.number in lasts or (point.number - starts[point.phase]) % self.evaluate_every == 0
 
 
-def messages(point: Round, ungated: int = 0) -> Iterator[Payload]:
+def messages(point: Round, ungated: int = 0) -> Iterator[Message]:
     """A round's messages in the form that their bytes are counted in."""
-    for message, implicit in ((point.down, False), (point.up, point.phase == PHASES[1])):
-        z, lam, support = (None if part is None else part[None] for part in message[1:])
-        yield Payload(message.theta[None], support, z, None if support is None else lam, lam, implicit, ungated)
+    for sent, implicit in ((point.down, False), (point.up, point.phase == PHASES[1])):
+        yield sent if isinstance(sent, Message) else sent.message(ungated, implicit)
 
 
 def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
@@ -183,7 +206,7 @@ def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Ca
     def connect(task: Task, federation: Federation, run: Any) -> Any:
         built: Any = task.model
         if not isinstance(built, ModuleModel):
-            built = built_in(job.spec.model, federation.test.x.shape[1:], federation.meta)
+            built = built_in(job.spec.model, federation.test.x.shape[1:], model_facts(job.spec, federation))
         rows = [(torch.from_numpy(block.x), torch.from_numpy(block.y)) for block in federation.clients]
         return Clients(built, rows, lambda problem: train(problem, methods[name]))
 

@@ -1,14 +1,24 @@
-"""What a method is: four parts, on tensors with a leading axis of runs. Nothing else in the code asks which one runs.
+"""What a method is: a few parts, on tensors with a leading axis of runs. No other code asks which method is running.
 
 `start`      the server's state before the first round
-`update`     what a client makes of the message it gets, which is its own to change
-`aggregate`  how the server adds the answers up
-`effective`  the parameters that the state would be judged by
-and `download`, the message that the server sends. A method may also have `watched`: numbers [runs] of its state, by
-name, that the curves of its runs show.
+`download`   the message that the server sends
+`update`     what a client answers to the message it received, which it may change in place
+`aggregate`  how the server combines the answers
+`effective`  the parameters at which a state is evaluated
+
+A method may also have
+`watched`       numbers [runs] of its state, by name, that the curves of its runs show
+`start_memory`  what a client remembers from one of its answers to the next, by name, [runs, ...]; `update` then gets
+                it as `work.memory` and returns (message, memory)
+`start_view`    what every client knows before the first round, as a message, and
+`receive`       what a client that knew a view knows after a further message. The server then sends changes of the view,
+                and a client that was not selected gets the messages that it missed with its next one
+
+The engines keep memory and views, by run and client. A method object must not: it serves all clients and runs of a
+block at once. So a method that changes itself in `update` is refused.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +27,7 @@ import torch
 from torch import Tensor
 
 from eflops.errors import UserError
+from eflops.training.messages import Message
 from eflops.training.methods.batches import Batches, Steps, draw_batches
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer, Model, Rows
@@ -67,36 +78,12 @@ class Task:
         return first.zero_() if zeros else first
 
 
-class Payload(NamedTuple):
-    """A message between server and clients, for several runs at once, already as lossy as it is on the wire.
-
-    values: [runs, size]; support: the mask [runs, size] of what is sent, None if all is; gates: [runs, gated]; off the
-    support values are 0 and gates are `tail` [runs]; multiplier: [runs]; implicit: the receiver knows the support, and
-    it is not sent; ungated: how many parameters, the last ones, are always sent, without indices and gates.
-    """
-
-    values: Tensor
-    support: Tensor | None = None
-    gates: Tensor | None = None
-    tail: Tensor | None = None
-    multiplier: Tensor | None = None
-    implicit: bool = False
-    ungated: int = 0
-
-    def kept(self, size: int) -> int:
-        """How many of `size` weights a run's message carries, the same for all runs."""
-        return size if self.support is None else int(np.count_nonzero(self.support[0].numpy()))
-
-    def dealt(self, index: Tensor, sizes: list[int]) -> Iterator["Payload"]:
-        """Copies of the rows `index`, the first `sizes[0]` of them in one payload, the next `sizes[1]` in another."""
-        whole = self.values, self.support, self.gates, self.tail, self.multiplier
-        absent = (None,) * len(sizes)
-        parts = (absent if part is None else part.index_select(0, index).split_with_sizes(sizes) for part in whole)
-        return (Payload._make((*own, self.implicit, self.ungated)) for own in zip(*parts, strict=True))
-
-
 class Work(NamedTuple):
-    """What a client works with in one round: its data, the runs' seeds and settings, and where it stands."""
+    """What a client works with in one round.
+
+    data: its rows. batches: the rows of each local step. seeds, settings: of the runs that selected it. memory: what
+    `start_memory` or its last answer left, by name, [runs, ...]; it may be changed in place.
+    """
 
     data: Rows
     batches: Batches
@@ -104,6 +91,7 @@ class Work(NamedTuple):
     settings: RunSettings
     round: int
     client: int
+    memory: State = {}
 
 
 class Upload(NamedTuple):
@@ -111,7 +99,7 @@ class Upload(NamedTuple):
 
     runs: Tensor
     weights: Tensor
-    payload: Payload
+    message: Message
 
 
 class Rounds(Protocol):
@@ -119,26 +107,51 @@ class Rounds(Protocol):
 
     task: Task
 
-    def download(self, state: State, round_: int) -> Payload: ...
+    def download(self, state: State, round_: int) -> Message:
+        """The server's message to all clients that a round selects."""
 
-    def update(self, received: Payload, work: Work) -> Payload: ...
+    def update(self, received: Message, work: Work) -> Message | tuple[Message, State]:
+        """A client's answer; with its new memory if the method has `start_memory`.
 
-    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State: ...
+        Args:
+            received: the server's message, or the client's view after it; a copy, [runs, ...].
+            work: the client's rows, batches and memory, and the runs' seeds and settings.
+        """
 
-    def effective(self, state: State) -> Tensor: ...
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
+        """The server's next state from the answers, in the order of the clients; `average` adds a part of them up."""
+
+    def effective(self, state: State) -> Tensor:
+        """The parameters [runs, size] at which a state is evaluated. The largest m of them are kept."""
 
 
 class Method(Rounds, Protocol):
-    """A federated method; see the module's docstring."""
+    """A federated method, which a config entry names by module or as `module:Class`.
 
-    def __init__(self, task: Task, **options: Any) -> None: ...
+    Inherit from a built-in method and override what differs. This one is federated averaging whose server moves every
+    weight towards zero:
 
-    def start(self, seeds: Sequence[int]) -> State: ...
+        class SoftThreshold(fedavg.Method):
+            def aggregate(self, state, uploads, round_):
+                theta = super().aggregate(state, uploads, round_)["theta"]
+                return {"theta": theta.sign() * (theta.abs() - 0.001).clamp(min=0)}
+    """
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        """The task's model, target m and settings; `options` are those of the config entry, as they are."""
+
+    def start(self, seeds: Sequence[int]) -> State:
+        """The server's state before the first round: tensors [runs, ...] by name, for runs with these seeds."""
+
+
+def start_memory(method: Any, seeds: Sequence[int]) -> State:
+    """A client's memory before its first answer; empty for a method without one."""
+    return method.start_memory(seeds) if hasattr(method, "start_memory") else {}
 
 
 def answer(
     method: Rounds,
-    received: Payload,
+    received: Message,
     data: Rows,
     seeds: Sequence[int],
     round_: int,
@@ -146,31 +159,47 @@ def answer(
     steps: Steps,
     batch_size: int | None,
     runs: Sequence[int] | np.ndarray = (0,),
-) -> Payload:
-    """What a client answers to a message, for the block's `runs`, which have these seeds."""
+    memory: State | None = None,
+) -> tuple[Message, State]:
+    """What a client answers to a message, for the block's `runs`, which have these seeds, and its memory afterwards."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
-    sent = method.update(
-        received, Work(data.at(seeds, round_, client), batches, seeds, method.task.settings.of(runs), round_, client)
-    )
-    check_message(method, sent, len(seeds), f"client {client}'s answer")
-    return sent
+    settings = method.task.settings.of(runs)
+    work = Work(data.at(seeds, round_, client), batches, seeds, settings, round_, client, memory or {})
+    before = _contents(method, round_)
+    result = method.update(received, work)
+    _check_unchanged(method, before, _contents(method, round_))
+    what = f"client {client}'s answer"
+    if not hasattr(method, "start_memory"):
+        check_message(method, result, len(seeds), what)
+        return result, {}  # type: ignore[return-value]
+    if not isinstance(result, tuple) or len(result) != 2 or not isinstance(result[1], dict):
+        raise UserError(
+            f"{_named(method)}: {what} is {_described(result)}; with `start_memory` it must be (message, memory)."
+        )
+    message, after = result
+    check_message(method, message, len(seeds), what)
+    for name, part in work.memory.items():
+        check_tensor(method, after.get(name), tuple(part.shape), f"memory {name!r} with {what}", part.dtype)
+    return message, after
 
 
 def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
     """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
-    if not isinstance(message, Payload):
-        raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Payload.")
+    if not isinstance(message, Message):
+        raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
     task = method.task
-    expected: dict[str, tuple[torch.dtype, tuple[int, ...]]] = {
-        "values": (torch.float32, (runs, task.size)),
-        "gates": (torch.float32, (runs, task.gated)),
-        "support": (torch.bool, (runs, task.size)),
-        **dict.fromkeys(("tail", "multiplier"), (torch.float32, (runs,))),
-    }
-    for name, (kind, shape) in expected.items():
-        part = getattr(message, name)
-        if part is not None or name == "values":
-            check_tensor(method, part, shape, f"part {name!r} of {what}", kind)
+    for name, part in message.parts.items():
+        gated = isinstance(part.values, Tensor) and part.values.shape == (runs, task.gated)
+        shape = runs, task.gated if gated else task.size
+        check_tensor(method, part.values, shape, f"part {name!r} of {what}")
+        if part.support is not None:
+            wide = isinstance(part.support, Tensor) and part.support.shape == (runs, task.size)
+            shape = (runs, task.size) if wide else shape
+            check_tensor(method, part.support, shape, f"support of part {name!r} of {what}", torch.bool)
+        if part.common is not None:
+            check_tensor(method, part.common, (runs,), f"common value of part {name!r} of {what}")
+    for name, scalar in message.scalars.items():
+        check_tensor(method, scalar, (runs,), f"scalar {name!r} of {what}")
 
 
 def check_tensor(
@@ -180,6 +209,31 @@ def check_tensor(
     if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
         right = f"a tensor of {str(kind).removeprefix('torch.')} of shape {shape}"
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
+
+
+def _contents(method: Any, round_: int) -> dict[str, Any]:
+    """A method's attributes by identity; those that hold numbers by content too, in the first rounds, for it costs."""
+    attributes = getattr(method, "__dict__", {})
+    return {name: (id(value), _content(value) if round_ < 2 else None) for name, value in attributes.items()}
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return hash(value.numpy().tobytes())
+    if isinstance(value, np.ndarray):
+        return hash(value.tobytes())
+    if isinstance(value, dict):
+        return {key: _content(part) for key, part in value.items()}
+    return [_content(part) for part in value] if isinstance(value, list | tuple | set) else id(value)
+
+
+def _check_unchanged(method: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+    for name in {**before, **after}:
+        if before.get(name) != after.get(name):
+            right = "keep what a client remembers in the memory that `start_memory` begins and `update` returns"
+            raise UserError(
+                f"{_named(method)}: `update` changed self.{name}, which all clients and runs share; {right}."
+            )
 
 
 def _named(method: Any) -> str:
@@ -192,8 +246,8 @@ def _described(part: Any) -> str:
     return "None" if part is None else f"of type {type(part).__name__}"
 
 
-def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: Tensor) -> Tensor:
-    """The weighted sum of a part of the answers, run by run, in the order of the clients.
+def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
+    """The weighted sum of a part or a scalar of the answers, run by run, in the order of the clients.
 
     Runs that no client answered for keep a sum of zero; the engine never lets that happen.
     """
@@ -201,7 +255,7 @@ def average(uploads: Sequence[Upload], part: Callable[[Payload], Tensor], like: 
     rows = total.view(len(total), -1).numpy()
     for upload in uploads:
         runs = upload.runs.numpy()
-        add_weighted(rows, runs, upload.weights.numpy(), part(upload.payload).numpy().reshape(len(runs), -1))
+        add_weighted(rows, runs, upload.weights.numpy(), upload.message[name].numpy().reshape(len(runs), -1))
     return total
 
 

@@ -3,13 +3,15 @@
 A client's local steps are one compiled call for all runs that ask it.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from eflops.training.methods.base import Payload, State, Task, Upload, Work, average
+from eflops.training.messages import Message, Part
+from eflops.training.methods.base import State, Task, Upload, Work, average
 from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.models.base import gradient, in_python
@@ -26,6 +28,8 @@ class Weights:
 
     server_cuts = False
     step_cuts = False
+    raw_limits = {"theta": math.inf}
+    raw_drifting = ""
 
     def __init__(self, task: Task, **options: Any) -> None:
         self.task = task
@@ -36,21 +40,21 @@ class Weights:
         """The first weights."""
         return {"theta": self.task.first_weights(seeds)}
 
-    def download(self, state: State, round_: int) -> Payload:
+    def download(self, state: State, round_: int) -> Message:
         """The weights; once the server has cut them, only those kept."""
-        return Payload(state["theta"], state.get("support"), ungated=self.task.ungated)
+        return self._message(state["theta"], state.get("support"))
 
-    def update(self, received: Payload, work: Work) -> Payload:
+    def update(self, received: Message, work: Work) -> Message:
         """Gradient descent on the client's rows."""
-        theta = received.values
+        theta = received["theta"]
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_top = self.server_cuts and (work.settings.sparse_upload or self.step_cuts)
         theta, support = self._cut(theta, work.round) if sends_top else (theta, None)
-        return Payload(theta, support, ungated=self.task.ungated)
+        return self._message(theta, support)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """The weighted average of the clients' weights."""
-        theta = average(uploads, lambda payload: payload.values, state["theta"])
+        theta = average(uploads, "theta", state["theta"])
         if not self.server_cuts:
             return {"theta": theta}
         theta, support = self._cut(theta, round_)
@@ -59,6 +63,25 @@ class Weights:
     def effective(self, state: State) -> Tensor:
         """The weights themselves."""
         return state["theta"]
+
+    def raw_scalars(self, view: State, scalars: State) -> State:
+        """There are none."""
+        return scalars
+
+    def raw_effective(self, vectors: State) -> Tensor:
+        """The weights themselves."""
+        return vectors["theta"]
+
+    def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
+        """The vectors and scalars that `feedback` exchanges the changes of: the weights."""
+        return {"theta": self.task.first_weights(seeds)}, {}
+
+    def raw_steps(self, vectors: State, scalars: State, work: Work) -> None:
+        """Gradient descent on the client's rows, in place."""
+        descend(vectors["theta"], work, "rate", self.cut)
+
+    def _message(self, theta: Tensor, support: Tensor | None, implicit: bool = False) -> Message:
+        return Message({"theta": Part(theta, support)}, {}, implicit, self.task.ungated)
 
     def _cut(self, theta: Tensor, round_: int) -> tuple[Tensor, Tensor | None]:
         keep = self.schedule.keep(round_)
@@ -69,20 +92,20 @@ class Weights:
 
 
 class SupportFinetuning(Weights):
-    """The weights on a support that no longer changes. A client is told which, and answers with their values."""
+    """The weights on a support that no longer changes. A client receives it, and answers with values alone."""
 
     def __init__(self, task: Task, support: Tensor) -> None:
         super().__init__(task)
         self.support = support
 
-    def download(self, state: State, round_: int) -> Payload:
+    def download(self, state: State, round_: int) -> Message:
         """The kept weights."""
-        return Payload(state["theta"], self.support, ungated=self.task.ungated)
+        return self._message(state["theta"], self.support)
 
-    def update(self, received: Payload, work: Work) -> Payload:
+    def update(self, received: Message, work: Work) -> Message:
         """Gradient descent on the client's rows, the gradient cut to the support."""
-        descend(received.values, work, "finetune_rate", self.cut, only=received.support)
-        return Payload(received.values, received.support, implicit=True, ungated=self.task.ungated)
+        descend(received["theta"], work, "finetune_rate", self.cut, only=received.support)
+        return self._message(received["theta"], received.support, implicit=True)
 
 
 def descend(

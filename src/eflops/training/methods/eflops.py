@@ -4,6 +4,7 @@ At temperature T = 0 it is FLoPS. The symbols are the paper's: theta~ raw weight
 the multiplier of the constraint sum_j P(z_j != 0) <= rho |theta|.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ import torch
 from torch import Tensor
 
 from eflops.config.settings import GatedSettings
-from eflops.training.methods.base import Payload, State, Task, Upload, Work
+from eflops.training.messages import Message, Part
+from eflops.training.methods.base import State, Task, Upload, Work
 from eflops.training.methods.cut import Cut, CutSchedule
-from eflops.training.methods.gated import Limits, add_answer, gated_update
+from eflops.training.methods.gated import EXACT, PAPER, RAW, Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import in_python
 from eflops.training.numerics import gates
@@ -35,6 +37,8 @@ class Method:
         self.schedule = CutSchedule(task.settings, task.gated, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
         self.steady = all(decay == 1 for decay in task.settings.values("temperature_decay"))
+        self.raw_limits = {"theta": math.inf, "phi": task.settings.phi_limit}
+        self.raw_drifting = "phi"
         self.limits = Limits(np.float32(task.settings.phi_limit), np.float32(task.target))
 
     def start(self, seeds: Sequence[int]) -> State:
@@ -45,50 +49,35 @@ class Method:
             theta[:, : self.task.gated] /= z
         return {"theta": theta, "gates": z, "multiplier": theta.new_zeros(len(seeds))}
 
-    def download(self, state: State, round_: int) -> Payload:
+    def download(self, state: State, round_: int) -> Message:
         """theta~, z and lam; once the server has cut them, those kept and the average of the other gates."""
         support, tail = state.get("support"), state.get("tail")
-        return Payload(state["theta"], support, state["gates"], tail, state["multiplier"], ungated=self.task.ungated)
+        return self._parts(state["theta"], state["gates"], state["multiplier"], support, tail)
 
-    def update(self, received: Payload, work: Work) -> Payload:
+    def update(self, received: Message, work: Work) -> Message:
         """Local steps on (theta~, phi) by the reparameterised gradient, on lam by ascent with restart."""
-        theta, z, lam = received.values, _present(received.gates), _present(received.multiplier)
-        settings = work.settings
-        own_prior = settings.prior == "init"
-        rows = work.data.arrays
-        in_python(gated_update, rows)(
-            rows,
-            theta.numpy(),
-            z.numpy(),
-            lam.numpy(),
-            self._numbers(settings, work.round),
-            self._first_phi(work.seeds, settings).numpy() if own_prior else NO_PRIOR,
-            self.limits,
-            settings.gate_recovery == "exact",
-            work.batches,
-            (address_of("gates", (work.round, work.client)), np.asarray(work.seeds, np.uint64)),
-            settings.samples,
-        )
-        return self._message(theta, z, lam, work.round, settings.sparse_upload)
+        theta, z, lam = received["theta"], received["gates"], received["multiplier"]
+        self._steps(theta, z, lam, work, EXACT if work.settings.gate_recovery == "exact" else PAPER)
+        return self._message(theta, z, lam, work.round, work.settings.sparse_upload)
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
         theta, z, lam = (torch.zeros_like(state[name]) for name in ("theta", "gates", "multiplier"))
         sums = theta.numpy(), z.numpy(), lam.numpy()
         for upload in uploads:
-            sent = upload.payload
-            answer = upload.runs, upload.weights, sent.values, _present(sent.gates), _present(sent.multiplier)
+            sent = upload.message
+            answer = upload.runs, upload.weights, sent["theta"], sent["gates"], sent["multiplier"]
             add_answer(sums, *(part.numpy() for part in answer))
         excess = gates.expected_active(self._recover(z)) - self.task.target
         lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
         theta[:, : self.task.gated] /= z.clamp(min=SMALLEST_GATE)
         sent = self._message(theta, z, lam, round_, True)
         parts = {
-            "theta": sent.values,
-            "gates": sent.gates,
+            "theta": sent["theta"],
+            "gates": sent["gates"],
             "multiplier": lam,
             "support": sent.support,
-            "tail": sent.tail,
+            "tail": sent.parts["gates"].common,
         }
         return {name: part for name, part in parts.items() if part is not None}
 
@@ -98,27 +87,73 @@ class Method:
         Where fewer than m gates are open, the trace fills the m weights up by |theta~ z|, as the server's cut ranks
         them; without it all weights behind closed gates would be equal, and their order would say which are kept.
         """
-        z = state["gates"]
-        open_gate = gates.deterministic(self._recover(z), self.settings.gate)
-        return self._gate(state["theta"], torch.maximum(open_gate, z * TRACE))
+        return self._evaluated(state["theta"], self._recover(state["gates"]), state["gates"])
 
     def watched(self, state: State) -> dict[str, Tensor]:
         """What curves show of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
-        phi = self._recover(state["gates"])
+        return self.raw_watched({"phi": self._recover(state["gates"])}, state)
+
+    def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
+        """The vectors and scalars that `feedback` exchanges the changes of: theta~ and phi, and lam."""
+        first = self.start(seeds)
+        phi = self._first_phi(seeds, self.settings).clamp(-self.settings.phi_limit, self.settings.phi_limit)
+        return {"theta": first["theta"], "phi": phi}, {"multiplier": first["multiplier"]}
+
+    def raw_steps(self, vectors: State, scalars: State, work: Work) -> None:
+        """Local steps on (theta~, phi) and lam, in place."""
+        self._steps(vectors["theta"], vectors["phi"], scalars["multiplier"], work, RAW)
+
+    def raw_scalars(self, view: State, scalars: State) -> State:
+        """lam, which restarts where the constraint holds for the gates that clients know."""
+        lam, excess = scalars["multiplier"], gates.expected_active(view["phi"]) - self.task.target
+        return {"multiplier": torch.where(excess <= 0, torch.zeros_like(lam), lam)}
+
+    def raw_effective(self, vectors: State) -> Tensor:
+        """`effective` of theta~ and phi."""
+        return self._evaluated(vectors["theta"], vectors["phi"], gates.mean_gate(vectors["phi"]))
+
+    def raw_watched(self, vectors: State, scalars: State) -> dict[str, Tensor]:
+        """`watched` of phi and lam."""
         return {
-            "open_gates": gates.expected_active(phi),
-            "multiplier": state["multiplier"].clone(),
-            "gate_entropy": gates.mean_entropy(phi),
+            "open_gates": gates.expected_active(vectors["phi"]),
+            "multiplier": scalars["multiplier"].clone(),
+            "gate_entropy": gates.mean_entropy(vectors["phi"]),
         }
 
-    def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Payload:
+    def _evaluated(self, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
+        open_gate = gates.deterministic(phi, self.settings.gate)
+        return self._gate(theta, torch.maximum(open_gate, z * TRACE))
+
+    def _steps(self, theta: Tensor, z: Tensor, lam: Tensor, work: Work, rule: int) -> None:
+        """Local steps in place; z holds mean gates, or phi by the rule RAW."""
+        settings, first_prior = work.settings, work.settings.prior == "init"
+        rows = work.data.arrays
+        in_python(gated_update, rows)(
+            rows,
+            theta.numpy(),
+            z.numpy(),
+            lam.numpy(),
+            self._numbers(settings, work.round),
+            self._first_phi(work.seeds, settings).numpy() if first_prior else NO_PRIOR,
+            self.limits,
+            rule,
+            work.batches,
+            (address_of("gates", (work.round, work.client)), np.asarray(work.seeds, np.uint64)),
+            settings.samples,
+        )
+
+    def _message(self, theta: Tensor, z: Tensor, lam: Tensor, round_: int, cut: bool) -> Message:
         """The top m of |theta~ z| with their gates; the other weights become 0, their gates their average, in place."""
         keep = self.schedule.keep(round_) if cut else None
         if keep is None:
-            return Payload(theta, None, z, None, lam, ungated=self.task.ungated)
+            return self._parts(theta, z, lam, None, None)
         support, tail = self.cut.top(self._gate(theta, z), keep), torch.empty_like(lam)
         keep_marked(theta.numpy(), z.numpy(), support.numpy(), tail.numpy())
-        return Payload(theta, support, z, tail, lam, ungated=self.task.ungated)
+        return self._parts(theta, z, lam, support, tail)
+
+    def _parts(self, theta: Tensor, z: Tensor, lam: Tensor, support: Tensor | None, tail: Tensor | None) -> Message:
+        parts = {"theta": Part(theta, support), "gates": Part(z, support, tail)}
+        return Message(parts, {"multiplier": lam}, ungated=self.task.ungated)
 
     def _gate(self, theta: Tensor, z: Tensor) -> Tensor:
         """theta~ z; ungated parameters have none."""
@@ -162,8 +197,3 @@ def _power(base: float, exponent: int) -> float:
         result = result * base if exponent & 1 else result
         base, exponent = base * base, exponent >> 1
     return result
-
-
-def _present(part: Tensor | None) -> Tensor:
-    assert part is not None
-    return part

@@ -29,7 +29,9 @@ SPAN, START, BETA, E_LOW = map(
     (hard_concrete.ZETA - hard_concrete.GAMMA, hard_concrete.GAMMA, hard_concrete.BETA, exp(hard_concrete.LOW)),
 )
 MEAN, KL = hard_concrete.mean_numbers(torch.float32), hard_concrete.kl_numbers(torch.float32)
-EXACT, PAPER = (hard_concrete.recovery_numbers(rule, torch.float32) for rule in ("exact", "paper"))
+EXACT_NUMBERS, PAPER_NUMBERS = (hard_concrete.recovery_numbers(rule, torch.float32) for rule in ("exact", "paper"))
+
+RAW, EXACT, PAPER = range(3)
 
 # Columns of the runs' numbers: rates of theta, phi and lam, the clip, T, and T times `gates.entropy_polynomials`.
 RATE, GATE_RATE, MULTIPLIER_RATE, CLIP, TEMPERATURE, ENTROPY = range(6)
@@ -55,18 +57,21 @@ class Limits(NamedTuple):
 @compiled
 def gated_update(
     rows: Any, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
-    limits: Limits, exact: bool, batches: Batches, noise: tuple, samples: int,
+    limits: Limits, rule: int, batches: Batches, noise: tuple, samples: int,
 ) -> None:  # fmt: skip
     """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.
 
     numbers [runs, COLUMNS]. prior [runs, gated]: each gate's own phi_init, where the entropy's gradient is not a
-    polynomial, else empty. exact: the rule by which phi is recovered. noise: the address of its numbers and the runs'
-    seeds.
+    polynomial, else empty. rule: how phi is recovered, EXACT or PAPER; RAW where `gates` holds phi itself. noise: the
+    address of its numbers and the runs' seeds.
     """
     (steps, orders, size), (address, seeds) = batches, noise
     phi, weights = np.empty_like(gates), np.empty_like(theta)
     drawn, gradients = np.empty((samples, *gates.shape), np.float32), np.empty((samples, *theta.shape), np.float32)
-    recover_phi(gates, EXACT if exact else PAPER, limits.phi, phi)
+    if rule == RAW:
+        phi[:] = gates
+    else:
+        recover_phi(gates, EXACT_NUMBERS if rule == EXACT else PAPER_NUMBERS, limits.phi, phi)
     local = Local(theta, phi, lam)
     for step in range(steps):
         chosen = rows_of_step(orders, size, step)
@@ -75,7 +80,10 @@ def gated_update(
             gradient(rows, weights, chosen, gradients[sample])
             clip_rows(gradients[sample], numbers[:, CLIP])
         gated_step(local, gradients, drawn, numbers, prior, limits)
-    mean_gates(phi, MEAN, gates)
+    if rule == RAW:
+        gates[:] = phi
+    else:
+        mean_gates(phi, MEAN, gates)
 
 
 @compiled

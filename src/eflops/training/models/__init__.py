@@ -4,10 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from eflops import trust
-from eflops.data.federation import Block
+from eflops.data.federation import Block, Federation
 
 if TYPE_CHECKING:
+    from eflops.results.record import Cell
     from eflops.training.models.base import Model
+
+
+def model_facts(cell: "Cell", federation: Federation) -> dict[str, Any]:
+    """What a model is built from besides the shape of rows: the data's facts, and whether it has an intercept."""
+    return {**federation.meta, "intercept": cell.intercept}
 
 
 def build_model(

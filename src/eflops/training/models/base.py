@@ -137,6 +137,11 @@ def matrix_rows(rows: Rows) -> MatrixRows:
     return MatrixRows(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())
 
 
+def with_ones(x: np.ndarray) -> np.ndarray:
+    """Rows [n, features] with a last feature of ones, whose weight is an intercept."""
+    return np.column_stack([x, np.ones(len(x), np.float32)])
+
+
 def is_kind(rows: Any, kind: type) -> bool:
     """Whether numba's type of `rows` is that of this named tuple."""
     return getattr(rows, "instance_class", None) is kind

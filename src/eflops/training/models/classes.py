@@ -1,9 +1,12 @@
 """What models of classes share: the softmax's errors, and the metrics of logits. Compiled."""
 
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.errors import UserError
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, logarithm, total
 from eflops.training.numerics.compiled import compiled
 
@@ -28,6 +31,24 @@ def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
         for label in range(classes):
             hit = ONE if labels[row] == label else ZERO
             logits[label, row] = (logits[label, row] / mass - hit) * share
+
+
+def class_count(meta: dict[str, Any]) -> int:
+    """How many classes the facts of a federation state."""
+    count = meta.get("classes")
+    if not isinstance(count, int) or count < 2:
+        raise UserError(
+            f"meta['classes'] of the data set's Federation is {count!r}; this model predicts classes, so it should be"
+            " their number, two or more."
+        )
+    return count
+
+
+def check_labels(labels: np.ndarray, classes: int) -> None:
+    """Refuse labels that are no numbers of classes."""
+    if labels.dtype != np.int64 or (labels.size and not 0 <= labels.min() <= labels.max() < classes):
+        ends = f"{labels.dtype} from {labels.min()} to {labels.max()}" if labels.size else str(labels.dtype)
+        raise UserError(f"the labels y of a block are {ends}; they should be int64 from 0 to {classes - 1}.")
 
 
 def class_metrics(logits: Tensor, labels: Tensor, area: bool = False) -> dict[str, Tensor]:

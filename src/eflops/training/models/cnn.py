@@ -11,7 +11,7 @@ from numba.extending import overload
 from torch import Tensor
 
 from eflops.training.models.base import Layer, Operations, Rows, gradient, is_kind, slopes, uniform_start
-from eflops.training.models.classes import class_metrics
+from eflops.training.models.classes import class_count, class_metrics
 from eflops.training.models.network import cnn_stages, count_operations, net
 from eflops.training.models.passes import CnnRows, gradients, outputs
 from eflops.training.numerics.compiled import OPTIONS
@@ -68,4 +68,4 @@ def _cnn(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) 
 
 def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Cnn:
     """The model for rows of this shape."""
-    return Cnn(shape, meta["classes"])
+    return Cnn(shape, class_count(meta))

@@ -1,4 +1,4 @@
-"""Linear regression without intercept under the squared loss."""
+"""Linear regression under the squared loss, with or without an intercept."""
 
 from typing import Any
 
@@ -17,6 +17,7 @@ from eflops.training.models.base import (
     matrix_rows,
     slopes,
     uniform_start,
+    with_ones,
 )
 from eflops.training.numerics.arithmetic import total
 from eflops.training.numerics.compiled import OPTIONS, compiled
@@ -28,33 +29,43 @@ class LinearRows(MatrixRows):
 
 
 class Linear:
-    """y = x theta; loss (x theta - y)^2."""
+    """y = x theta; loss (x theta - y)^2.
 
-    def __init__(self, features: int) -> None:
-        self.size = self.gated = features
+    An intercept is the last parameter, ungated: the weight of a feature that is 1 in every row.
+
+    Args:
+        features: how many features a row has.
+        intercept: whether there is one.
+        unit: the deviation that targets were divided by; where it is known, `rmse` is the error in the target's unit.
+    """
+
+    def __init__(self, features: int, intercept: bool = False, unit: float | None = None) -> None:
+        self.gated, self.size, self.unit = features, features + intercept, unit
         self.layers = (Layer("weights", 0, features),)
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
+        x = with_ones(x) if self.size > self.gated else x
         return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: LinearRows(*matrix_rows(rows)))
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
-        return uniform_start(seed, [(self.size, self.size)])
+        return uniform_start(seed, [(self.size, self.gated)])
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """2/n X'(X theta - y)."""
         return slopes(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
-        """Mean squared error and R2."""
+        """Mean squared error and R2, and the root of the error in the target's unit where that is known."""
         error, r2 = torch.empty(2, len(theta), dtype=torch.float64)
         _measure(theta.numpy(), data.columns, data.y.numpy(), error.numpy(), r2.numpy())
-        return {"mse": error, "r2": r2}
+        measured = {"mse": error, "r2": r2}
+        return measured if self.unit is None else {**measured, "rmse": error.sqrt() * self.unit}
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """One operation a kept weight."""
-        return Operations({"weights": int(kept.sum())})
+        """One operation a kept weight; adding an intercept multiplies nothing."""
+        return Operations({"weights": int(kept[: self.gated].sum())})
 
 
 @overload(gradient, jit_options=OPTIONS)
@@ -117,4 +128,5 @@ def _measure(theta: np.ndarray, columns: np.ndarray, labels: np.ndarray, error: 
 
 def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Linear:
     """The model for rows of this shape."""
-    return Linear(shape[0])
+    unit = meta.get("target", {}).get("spread")
+    return Linear(shape[0], meta.get("intercept", False), unit)

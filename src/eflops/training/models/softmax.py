@@ -1,4 +1,4 @@
-"""Softmax regression without intercept: one weight per class and feature."""
+"""Softmax regression: one weight per class and feature, and an intercept per class where it is wanted."""
 
 from typing import Any
 
@@ -17,8 +17,9 @@ from eflops.training.models.base import (
     matrix_rows,
     slopes,
     uniform_start,
+    with_ones,
 )
-from eflops.training.models.classes import class_metrics, softmax_errors
+from eflops.training.models.classes import check_labels, class_count, class_metrics, softmax_errors
 from eflops.training.numerics.compiled import OPTIONS, compiled
 from eflops.training.numerics.product import WIDTH, chosen_dots, chosen_product, product
 
@@ -27,17 +28,33 @@ class SoftmaxRows(MatrixRows):
     """Labels are classes."""
 
 
-class Softmax:
-    """Logits x W', W [classes, features] flattened row by row; cross-entropy loss."""
+class ShiftedRows(MatrixRows):
+    """The same for a model with intercepts: the last feature is 1 in every row."""
 
-    def __init__(self, features: int, classes: int) -> None:
+
+class Softmax:
+    """Logits x W', W [classes, features] flattened row by row; cross-entropy loss.
+
+    Intercepts are the last parameters, one per class and ungated: the weights of a feature that is 1 in every row.
+    """
+
+    def __init__(self, features: int, classes: int, intercept: bool = False) -> None:
         self.features, self.classes = features, classes
-        self.size = self.gated = features * classes
-        self.layers = (Layer("weights", 0, self.size),)
+        self.gated = features * classes
+        self.size = self.gated + classes * intercept
+        self.layers = (Layer("weights", 0, self.gated),)
+
+    @property
+    def has_intercept(self) -> bool:
+        """Whether each class has an intercept."""
+        return self.size > self.gated
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
-        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: SoftmaxRows(*matrix_rows(rows)))
+        check_labels(y, self.classes)
+        kind = ShiftedRows if self.has_intercept else SoftmaxRows
+        x = with_ones(x) if self.has_intercept else x
+        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: kind(*matrix_rows(rows)))
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
@@ -50,12 +67,15 @@ class Softmax:
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy, cross-entropy and the area under the ROC curve, its mean over pairs of more than two classes."""
         logits = torch.empty(len(theta) * self.classes, len(data))
-        product(theta.reshape(-1, self.features).numpy(), data.columns, logits.numpy())
+        weights = theta[:, : self.gated].reshape(-1, self.features)
+        if self.has_intercept:
+            weights = torch.cat([weights, theta[:, self.gated :].reshape(-1, 1)], dim=1)
+        product(weights.contiguous().numpy(), data.columns, logits.numpy())
         return class_metrics(logits.view(len(theta), self.classes, -1).transpose(1, 2), data.y, area=True)
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """One operation a kept weight."""
-        return Operations({"weights": int(kept.sum())})
+        """One operation a kept weight; adding an intercept multiplies nothing."""
+        return Operations({"weights": int(kept[: self.gated].sum())})
 
 
 @overload(gradient, jit_options=OPTIONS)
@@ -66,7 +86,42 @@ def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarr
         else:
             _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, slope)
 
+    def over_shifted_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+        features = rows.columns.shape[1]
+        inside, slope_inside = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
+        if chosen.shape[1] == 0:
+            _over_all_rows(rows.columns, rows.panels, rows.labels, inside, slope_inside)
+        else:
+            _over_chosen_rows(rows.panels, rows.labels, features, inside, chosen, slope_inside)
+        _intercepts_last(slope_inside, features, slope)
+
+    if is_kind(rows, ShiftedRows):
+        return over_shifted_rows
     return over_rows if is_kind(rows, SoftmaxRows) else None
+
+
+@compiled
+def _with_intercepts(weights: np.ndarray, features: int) -> np.ndarray:
+    """Weights [runs, classes x features] in which each class's intercept, one of the last, follows its weights."""
+    runs, size = weights.shape
+    classes, width = size // features, features - 1
+    inside = np.empty((runs, size), np.float32)
+    for run in range(runs):
+        for label in range(classes):
+            inside[run, label * features : label * features + width] = weights[run, label * width : (label + 1) * width]
+            inside[run, label * features + width] = weights[run, classes * width + label]
+    return inside
+
+
+@compiled
+def _intercepts_last(inside: np.ndarray, features: int, out: np.ndarray) -> None:
+    """The way back from `_with_intercepts`."""
+    runs, size = inside.shape
+    classes, width = size // features, features - 1
+    for run in range(runs):
+        for label in range(classes):
+            out[run, label * width : (label + 1) * width] = inside[run, label * features : label * features + width]
+            out[run, classes * width + label] = inside[run, label * features + width]
 
 
 @compiled
@@ -102,4 +157,4 @@ def _over_chosen_rows(
 
 def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Softmax:
     """The model for rows of this shape."""
-    return Softmax(shape[0], meta["classes"])
+    return Softmax(shape[0], class_count(meta), meta.get("intercept", False))

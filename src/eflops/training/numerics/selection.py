@@ -6,6 +6,7 @@ from eflops.training.numerics.arithmetic import PARTS, ZERO, added_up
 from eflops.training.numerics.compiled import compiled
 
 MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
+SIGN, LOWEST = np.int32(31), np.int32(-(2**31))
 
 
 @compiled
@@ -39,8 +40,8 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
     last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it.
     """
     least, keep = np.int32(0), min(keep, bits.size)
-    for place in range(30, -1, -1):
-        larger = np.int32(least | (1 << place))
+    for position in range(30, -1, -1):
+        larger = np.int32(least | (1 << position))
         if _count(bits, larger) >= keep:
             least = larger
     for index in range(bits.size):
@@ -96,3 +97,56 @@ def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[np.float32, in
 def _set_unmarked(values: np.ndarray, marks: np.ndarray, value: np.float32) -> None:
     for index in range(values.size):
         values[index] = values[index] if marks[index] else value
+
+
+@compiled
+def compress(values: np.ndarray, keep: int, gated: int, drift: bool, marks: np.ndarray, commons: np.ndarray,
+             rest: np.ndarray) -> None:  # fmt: skip
+    """Values [runs, width] become what a message of `keep` entries tells of them, and `rest` what it leaves out.
+
+    Sent are the largest magnitudes, and all values from `gated` on. With `drift`, sent are those that deviate most
+    from the median, and all others become their mean, `commons` [runs]: where most values moved by about the same, one
+    number tells it. marks [runs, width]: what is sent.
+    """
+    bits = np.empty(gated, np.int32)
+    for run in range(len(values)):
+        row, marked, left = values[run], marks[run], rest[run]
+        centre = median(row[:gated]) if drift else ZERO
+        for index in range(gated):
+            left[index] = row[index] - centre
+        _magnitudes(left[:gated].view(np.int32), bits)
+        marked[:] = True
+        _mark_largest(bits, keep, marked[:gated])
+        commons[run] = ZERO
+        if drift:
+            unsent, count = _sum_unmarked(row, marked)
+            commons[run] = unsent / np.float32(count if count > 0 else 1)
+        common = commons[run]
+        for index in range(row.size):
+            sent = row[index] if marked[index] else common
+            left[index] = row[index] - sent
+            row[index] = sent
+
+
+@compiled
+def _magnitudes(row: np.ndarray, bits: np.ndarray) -> None:
+    for index in range(bits.size):
+        bits[index] = row[index] & MAGNITUDE
+
+
+@compiled
+def median(values: np.ndarray) -> np.float32:
+    """The median of float32 numbers [n]; for an even n the larger of the two in the middle.
+
+    With the magnitude's bits of negative numbers flipped, numbers are in the order of their bits read as signed whole
+    numbers. The one that half of them reach is found bit by bit, as in `_mark_largest`.
+    """
+    bits, keys, half = values.view(np.int32), np.empty(values.size, np.int32), (values.size + 1) // 2
+    for index in range(keys.size):
+        keys[index] = bits[index] ^ ((bits[index] >> SIGN) & MAGNITUDE)
+    least = np.int32(0) if _count(keys, np.int32(0)) >= half else LOWEST
+    for position in range(30, -1, -1):
+        larger = np.int32(least + np.int32(1 << position))
+        if _count(keys, larger) >= half:
+            least = larger
+    return np.int32(least ^ ((least >> SIGN) & MAGNITUDE)).view(np.float32)

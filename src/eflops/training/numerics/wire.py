@@ -1,33 +1,36 @@
-"""The one message type of the federation, and its bytes.
+"""The bytes of messages: frames, each of one or more vectors on one support.
 
-Layout, little-endian:
+Layout of a frame, little-endian:
 
     magic "EFLW" | version u8 | flags u8 | size u32 | kept u32 [ungated u32]
-    [tail f32] [multiplier f32] [indices, kept x u8/u16/u32] values, kept x f32 [gates, kept x f32]
-    [ungated values, ungated x f32] CRC32 u32
+    numbers, each f32 [indices, kept x u8/u16/u32] vectors, each kept x f32 [ungated values, ungated x f32]
+    CRC32 u32
 
-What stands in brackets is there if its flag is set. Indices have the smallest width that holds size - 1. The
-CRC covers everything before it, and the indices even where they are not sent, so that a receiver with another
-support than the sender's is told instead of getting values in the wrong places.
+What stands in brackets is there if its flag is set. Indices have the smallest width that holds size - 1. Sender and
+receiver agree on the layout: how many vectors and numbers a frame has, and what they are called. The CRC covers
+everything before it, the layout, and the indices even where they are not sent. So a receiver with another layout or
+support than the sender's gets an error instead of values at the wrong indices.
 """
 
 import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 MAGIC = b"EFLW"
-VERSION = 1
+VERSION = 2
 LARGEST_SIZE = 2**32 - 1
 
-DENSE, IMPLICIT, GATES, TAIL, MULTIPLIER, UNGATED = 1, 2, 4, 8, 16, 32
-_ALL_FLAGS = DENSE | IMPLICIT | GATES | TAIL | MULTIPLIER | UNGATED
+DENSE, IMPLICIT, UNGATED = 1, 2, 4
+_ALL_FLAGS = DENSE | IMPLICIT | UNGATED
 
 _HEADER = struct.Struct("<4sBBII")
 _FLOAT = struct.Struct("<f")
 _COUNT = struct.Struct("<I")
 _CRC = struct.Struct("<I")
+_VALUE = np.dtype("<f4")
 
 
 class WireError(ValueError):
@@ -35,25 +38,21 @@ class WireError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Message:
-    """Parameters on their way between server and client.
+class Frame:
+    """Vectors on one support, and numbers beside them.
 
-    size: how many parameters may be gated and cut.
+    size: length of the whole vectors.
     indices: [kept] strictly increasing int64 positions of the values; None means dense (kept = size).
-    values: [kept] float32.
-    gates: [kept] float32, or None.
-    tail: average gate outside the indices, rounded to float32, or None.
-    multiplier: the sender's Lagrange multiplier, rounded to float32, or None.
+    vectors: one or more, each [kept] float32.
+    numbers: rounded to float32.
     implicit: the receiver knows the indices already, so they are not sent.
-    ungated: [count] float32, the parameters that are never gated or cut, or None.
+    ungated: [count] float32, values of the first vector behind `size` that are always sent, or None.
     """
 
     size: int
     indices: np.ndarray | None
-    values: np.ndarray
-    gates: np.ndarray | None = None
-    tail: float | None = None
-    multiplier: float | None = None
+    vectors: Sequence[np.ndarray]
+    numbers: Sequence[float] = ()
     implicit: bool = False
     ungated: np.ndarray | None = None
 
@@ -62,89 +61,83 @@ class Message:
             raise WireError(f"message size is {self.size}; it must be between 1 and {LARGEST_SIZE}")
         if self.indices is None and self.implicit:
             raise WireError("a dense message has no indices to leave out; implicit must be False")
+        if not self.vectors:
+            raise WireError("a frame has no vectors; it must have at least one")
         kept = self.size if self.indices is None else _checked_indices(self.indices, self.size).size
-        _check_floats("values", self.values, kept)
-        if self.gates is not None:
-            _check_floats("gates", self.gates, kept)
+        for vector in self.vectors:
+            _check_floats("values", vector, kept)
         if self.ungated is not None:
             _check_floats("ungated values", self.ungated, max(1, self.ungated.size))
-        for name in ("tail", "multiplier"):
-            object.__setattr__(self, name, _rounded(name, getattr(self, name)))
+        object.__setattr__(self, "numbers", tuple(_rounded(number) for number in self.numbers))
 
 
-def encode(message: Message) -> bytes:
-    """The message as bytes; `decode` is the exact inverse, NaN payloads of the arrays included."""
-    kept = message.values.size
-    parts = [_HEADER.pack(MAGIC, VERSION, _flags(message), message.size, kept)]
-    if message.ungated is not None:
-        parts.append(_COUNT.pack(message.ungated.size))
-    parts += [_FLOAT.pack(scalar) for scalar in (message.tail, message.multiplier) if scalar is not None]
-    indices = b"" if message.indices is None else _index_bytes(message.indices, message.size)
-    if not message.implicit:
+def encode(frame: Frame, layout: bytes = b"") -> bytes:
+    """The frame as bytes; `decode` is the exact inverse, NaN payloads of the arrays included."""
+    dense, ungated = frame.indices is None, frame.ungated
+    flags = DENSE * dense | IMPLICIT * frame.implicit | UNGATED * (ungated is not None)
+    parts = [_HEADER.pack(MAGIC, VERSION, flags, frame.size, frame.vectors[0].size)]
+    if ungated is not None:
+        parts.append(_COUNT.pack(ungated.size))
+    parts += [_FLOAT.pack(number) for number in frame.numbers]
+    indices = b"" if frame.indices is None else _index_bytes(frame.indices, frame.size)
+    if not frame.implicit:
         parts.append(indices)
-    arrays = message.values, message.gates, message.ungated
-    parts += [array.astype("<f4").tobytes() for array in arrays if array is not None]
+    parts += [array.astype(_VALUE).tobytes() for array in (*frame.vectors, ungated) if array is not None]
     body = b"".join(parts)
-    return body + _CRC.pack(_checksum(body, indices if message.implicit else b""))
+    return body + _CRC.pack(_checksum(body, layout, indices if frame.implicit else b""))
 
 
-def decode(data: bytes, support: np.ndarray | None = None) -> Message:
-    """The message in `data`. `support` [kept] gives the indices of an implicit message; others ignore it."""
+def decode(
+    data: bytes, vectors: int = 1, numbers: int = 0, layout: bytes = b"", support: np.ndarray | None = None
+) -> tuple[Frame, int]:
+    """The frame at the start of `data`, and how many bytes it takes.
+
+    vectors, numbers: how many the agreed layout has. support: [kept] the indices of an implicit frame.
+    """
     flags, size, kept, count = _read_header(data)
-    implicit = bool(flags & IMPLICIT)
+    implicit, dense = bool(flags & IMPLICIT), bool(flags & DENSE)
+    length = encoded_size(size, kept, vectors, numbers, dense=dense, implicit=implicit, ungated=count)
+    if len(data) < length:
+        raise WireError(f"by its header the message has {length} bytes; these are {len(data)}")
     unsent = _support_bytes(support, size, kept) if implicit else b""
-    body, (checksum,) = data[: -_CRC.size], _CRC.unpack(data[-_CRC.size :])
-    if checksum != _checksum(body, unsent):
-        cause = "they were damaged, or the sender used another support" if implicit else "they were damaged"
+    body, (checksum,) = data[: length - _CRC.size], _CRC.unpack_from(data, length - _CRC.size)
+    if checksum != _checksum(body, layout, unsent):
+        cause = "they were damaged, or the sender used another layout or support" if implicit else "they were damaged"
         raise WireError(f"the checksum of the message bytes does not match: {cause}")
     reader = _Reader(body, _HEADER.size + (_COUNT.size if count else 0))
-    tail = reader.scalar() if flags & TAIL else None
-    multiplier = reader.scalar() if flags & MULTIPLIER else None
+    scalars = [reader.scalar() for _ in range(numbers)]
     indices = None
     if implicit:
         indices = np.frombuffer(unsent, _index_type(size)).astype(np.int64)
-    elif not flags & DENSE:
+    elif not dense:
         indices = reader.array(_index_type(size), kept).astype(np.int64)
-    values = reader.array(np.dtype("<f4"), kept).astype(np.float32)
-    gates = reader.array(np.dtype("<f4"), kept).astype(np.float32) if flags & GATES else None
-    ungated = reader.array(np.dtype("<f4"), count).astype(np.float32) if count else None
-    return Message(size, indices, values, gates, tail, multiplier, implicit, ungated)
-
-
-def parameter_counts(data: bytes) -> tuple[int, int]:
-    """How many parameters of the sender's model may be gated, and how many are ungated."""
-    _, size, _, ungated = _read_header(data)
-    return size, ungated
+    values = [reader.array(_VALUE, kept).astype(np.float32) for _ in range(vectors)]
+    ungated = reader.array(_VALUE, count).astype(np.float32) if count else None
+    return Frame(size, indices, values, scalars, implicit, ungated), length
 
 
 def encoded_size(
     size: int,
     kept: int,
+    vectors: int = 1,
+    numbers: int = 0,
     *,
-    gates: bool = False,
-    tail: bool = False,
-    multiplier: bool = False,
     dense: bool = False,
     implicit: bool = False,
     ungated: int = 0,
 ) -> int:
-    """len(encode(...)) of any message of that shape; a dense one has kept = size."""
+    """len(encode(...)) of any frame of that shape; a dense one has kept = size."""
     index_width = 0 if dense or implicit else _index_type(size).itemsize
-    per_entry = index_width + _FLOAT.size * (1 + gates)
     header = _HEADER.size + (_COUNT.size if ungated else 0)
-    return header + _FLOAT.size * (tail + multiplier + ungated) + kept * per_entry + _CRC.size
+    return header + _FLOAT.size * (numbers + ungated) + kept * (index_width + _FLOAT.size * vectors) + _CRC.size
 
 
-def paper_bytes(kind: str, size: int, kept: int) -> int:
-    """Bytes a client and round by the paper's formula, which counts 4 bytes a value and no indices.
+def paper_bytes(values: int) -> int:
+    """Bytes of so many values by the paper's formula, which counts 4 bytes a value and no indices.
 
-    "dense" is FedAvg's 4 |theta|, "gated" E-FLoPS's 4 (2 rho |theta|), "sparse" Fed-IHT's 4 rho |theta|,
-    with kept = rho |theta|.
+    FedAvg sends |theta| values a message, Fed-IHT rho |theta|, and E-FLoPS, with a gate beside each, 2 rho |theta|.
     """
-    values = {"dense": size, "gated": 2 * kept, "sparse": kept}
-    if kind not in values:
-        raise ValueError(f'kind of message is {kind!r}; it must be "dense", "gated" or "sparse"')
-    return 4 * values[kind]
+    return 4 * values
 
 
 class _Reader:
@@ -165,19 +158,8 @@ class _Reader:
         return array
 
 
-def _flags(message: Message) -> int:
-    return (
-        DENSE * (message.indices is None)
-        | IMPLICIT * message.implicit
-        | GATES * (message.gates is not None)
-        | TAIL * (message.tail is not None)
-        | MULTIPLIER * (message.multiplier is not None)
-        | UNGATED * (message.ungated is not None)
-    )
-
-
 def _read_header(data: bytes) -> tuple[int, int, int, int]:
-    """Flags, size, kept and the count of ungated values, once the length of `data` is known to agree with them."""
+    """Flags, size, kept and the count of ungated values."""
     if len(data) < _HEADER.size + _CRC.size:
         raise WireError(f"a message has at least {_HEADER.size + _CRC.size} bytes; these are {len(data)}")
     magic, version, flags, size, kept = _HEADER.unpack_from(data)
@@ -192,18 +174,6 @@ def _read_header(data: bytes) -> tuple[int, int, int, int]:
     ungated = _COUNT.unpack_from(data, _HEADER.size)[0] if flags & UNGATED else 0
     if flags & UNGATED and not ungated:
         raise WireError("the message claims ungated values and has none")
-    expected = encoded_size(
-        size,
-        kept,
-        gates=bool(flags & GATES),
-        tail=bool(flags & TAIL),
-        multiplier=bool(flags & MULTIPLIER),
-        dense=bool(flags & DENSE),
-        implicit=bool(flags & IMPLICIT),
-        ungated=ungated,
-    )
-    if len(data) != expected:
-        raise WireError(f"by its header the message has {expected} bytes; these are {len(data)}")
     return flags, size, kept, ungated
 
 
@@ -228,13 +198,11 @@ def _check_floats(name: str, array: np.ndarray, kept: int) -> None:
         raise WireError(f"{name} are {array.dtype} of shape {array.shape}; they must be float32 of shape ({kept},)")
 
 
-def _rounded(name: str, value: float | None) -> float | None:
-    if value is None:
-        return None
+def _rounded(value: float) -> float:
     try:
         (rounded,) = _FLOAT.unpack(_FLOAT.pack(value))
     except OverflowError:
-        raise WireError(f"{name} is {value}; it must fit in float32") from None
+        raise WireError(f"a number of the message is {value}; it must fit in float32") from None
     return float(rounded)
 
 
@@ -249,5 +217,5 @@ def _index_bytes(indices: np.ndarray, size: int) -> bytes:
     return indices.astype(_index_type(size)).tobytes()
 
 
-def _checksum(body: bytes, unsent: bytes) -> int:
-    return zlib.crc32(unsent, zlib.crc32(body))
+def _checksum(body: bytes, layout: bytes, unsent: bytes) -> int:
+    return zlib.crc32(unsent, zlib.crc32(layout, zlib.crc32(body)))

@@ -1,0 +1,160 @@
+"""What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from eflops.analysis.cells import Row, difference, number, probability, rows_by, spread
+from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, canvas, letter, sentence
+from eflops.analysis.paper import OVERLAP
+from eflops.analysis.source import Source
+from eflops.analysis.stats.paired import compare
+from eflops.analysis.stats.summary import summarise, units_in_words
+from eflops.analysis.stats.temperature import EFFECT, effects, twins
+from eflops.analysis.stats.trials import TEMPERATURE
+from eflops.analysis.table import Table
+from eflops.analysis.text import short
+
+NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
+METRICS = ("support_recovery", "r2")
+PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
+NOTHING = "No run of the search has a twin at T = 0."
+
+
+def search_effects(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> pd.DataFrame:
+    """The effects of T over all settings of a search; splits: whether its draws are splits of the same samples."""
+    return effects(twins(source.search_runs(search), metrics), OVERLAP if splits else 0.0)
+
+
+def table(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> Table:
+    """One row per group of settings and metric, one column per T: the mean difference from T = 0 with its interval."""
+    data = search_effects(source, search, metrics, splits)
+    rows = []
+    for (group, metric), part in data.groupby(["group", "metric"], sort=False):
+        cells = rows_by(part, "temperature")
+        row: Row = {"settings": str(group), "metric": NAMES[str(metric)]}
+        row["n"] = number(next(iter(cells.values())), "settings", "{:.0f}")
+        for temperature, cell in cells.items():
+            row[f"T = {temperature:g}"] = difference(cell, "mean")
+        rows.append(row)
+    unit = "split" if splits else "draw"
+    draws = int(data["draws"].max()) if len(data) else 0
+    left_out = int(data["missing"].max()) if len(data) else 0
+    note = (
+        f"Differences from T = 0 with everything else equal: setting, {unit} and run seed. Mean and 95 % interval over "
+        f"n settings and {draws} {unit}s, both as random effects; rows that are not by N/d are about the mean over the "
+        "search's N/d. Nobody tuned any of these settings."
+        + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
+    )
+    return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings"])
+
+
+def profile_cells(source: Source, experiment: str, zero: str) -> pd.DataFrame:
+    """One row per metric and case: its mean over draws and N/d, and its difference from the case `zero`, paired.
+
+    A draw counts with the mean over all N/d; a pair is one draw.
+    """
+    runs = source.runs(experiment)
+    by_case = runs.groupby("variant", sort=False)[TEMPERATURE].first()
+    rows = []
+    for metric in METRICS:
+        means = runs.groupby(["variant", "draw"])[metric].mean().unstack("variant")
+        over_draws = summarise(_draws(runs, metric), metric, ["variant"]).set_index("variant")
+        for case, temperature in by_case.items():
+            test = compare(means[case], means[zero], ranks=False)
+            test = dict.fromkeys(test, float("nan")) if case == zero else test
+            cell = over_draws.loc[case]
+            values = {"case": case, "temperature": temperature, "metric": metric, **cell, **test}
+            rows.append({name: values[name] for name in PROFILE})
+    return pd.DataFrame(rows, columns=PROFILE)
+
+
+def _draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """One row per case and draw: the metric's mean over N/d, diverged where one of its runs is."""
+    groups = runs.groupby(["variant", "draw"], as_index=False)
+    means = groups.agg(**{metric: (metric, "mean"), "lost": ("status", lambda each: (each == "diverged").any())})
+    return means.assign(status=means["lost"].map({True: "diverged", False: "finished"}), seed=0)
+
+
+def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
+    """What the best setting at each T attains on draws that chose nothing; zero: the case at T = 0; names: of cases."""
+    data = profile_cells(source, source.experiment, zero)
+    rows = []
+    for case, part in data.groupby("case", sort=False):
+        cells = rows_by(part, "metric")
+        first = next(iter(cells.values()))
+        row: Row = {"settings": names.get(str(case), str(case)), "T": number(first, "temperature", short)}
+        for metric, cell in cells.items():
+            row[NAMES[metric]] = spread(cell)
+            row[f"{NAMES[metric]}, less best at T = 0"] = difference(cell)
+            row[f"{NAMES[metric]}, p"] = probability(cell, "p")
+        rows.append(row)
+    runs = source.runs(source.experiment)
+    note = (
+        f"Mean ± standard deviation over {units_in_words(runs)}, each the mean over all N/d; differences are paired by "
+        "draw, with 95 % intervals. The search's draws chose the settings, these draws had no part in it."
+    )
+    return Table(data, rows, note, runs)
+
+
+def figure(source: Source, search: str, zero: str) -> Figure:
+    """The change from T = 0 over T by N/d, of recovery and of R2; and what the best setting at each T attains."""
+    over_settings = search_effects(source, search, METRICS)
+    over_settings = over_settings[over_settings["by"].isin(["all", "N/d"])]
+    cells = profile_cells(source, source.experiment, zero)
+    at_best = cells[cells["case"].str.fullmatch(r"t[0-9_]+")]
+    data = pd.concat([over_settings.assign(panel="settings"), at_best.assign(panel="profile")], ignore_index=True)
+
+    def paint() -> Drawing:
+        if over_settings.empty:
+            return sentence(NOTHING)
+        drawing, axes = canvas(1, 3, size=(7.2, 2.7))
+        for place, metric in zip(axes, METRICS, strict=False):
+            _draw_effects(place, over_settings[over_settings["metric"] == metric], metric)
+        _draw_profile(axes[2], at_best)
+        for place, name in zip(axes, "abc", strict=True):
+            letter(place, name)
+        handles, labels = axes[0].get_legend_handles_labels()
+        drawing.legend(handles, labels, loc="outside lower center", ncols=6)
+        return drawing
+
+    return Figure(
+        data.reindex(columns=["panel", *dict.fromkeys([*EFFECT, *PROFILE])]), source.runs(source.experiment), paint
+    )
+
+
+def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
+    """One line per N/d, from scarce (dark) to ample (light), and the mean over all N/d in black."""
+    from matplotlib import colormaps
+
+    groups = list(cells.groupby("group", sort=False))
+    colours = colormaps["viridis"]
+    for index, (group, part) in enumerate(groups):
+        all_ratios = part["by"].iloc[0] == "all"
+        colour: Any = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
+        _draw_line(axes, part, "mean", colour, "all N/d" if all_ratios else str(group), index - len(groups) / 2)
+    axes.set(ylabel=f"{METRIC_AXES[metric]}, change from $T = 0$")
+
+
+def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
+    for index, (metric, part) in enumerate(cells[cells["temperature"] > 0].groupby("metric", sort=False)):
+        colour, marker = METRIC_STYLES[str(metric)]
+        _draw_line(axes, part, "difference", colour, METRIC_AXES[str(metric)], index - 0.5, marker)
+    axes.set(ylabel="best at $T$, less best at $T = 0$")
+    axes.legend(loc="lower left")
+
+
+def _draw_line(
+    axes: Axes, part: pd.DataFrame, value: str, colour: Any, label: str, shift: float, marker: str = "o"
+) -> None:
+    """Values over T on a log scale with their intervals, moved a little aside so that intervals do not overlap."""
+    part = part.sort_values("temperature")
+    spans = [part[value] - part["low"], part["high"] - part[value]]
+    at = part["temperature"] * 1.06**shift
+    axes.errorbar(at, part[value], yerr=spans, color=colour, marker=marker, label=label, markersize=3, linewidth=1)
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_xticks(part["temperature"], [f"{each:g}" for each in part["temperature"]], fontsize=6.5)
+    axes.minorticks_off()
+    axes.set_xlabel("temperature $T$")
