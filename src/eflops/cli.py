@@ -298,18 +298,22 @@ def audit(
     crate: Annotated[bool, typer.Option("--crate", help="the folder is a crate")] = False,
     pictures: Annotated[bool, typer.Option(help="also draw every figure again")] = True,
     allow_stale: Annotated[bool, typer.Option("--allow-stale", help="do not fail over records of older code")] = False,
-    weights: Annotated[int, typer.Option(min=0, help="records whose metrics are computed again from weights")] = 5,
+    weights: Annotated[
+        int | None, typer.Option(min=0, help="records whose metrics are computed from weights; else 20 s of them")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="compute the metrics of all records again")] = False,
+    signer: Annotated[str, typer.Option(help="fingerprint of the key that must have signed it, SHA256:...")] = "",
     seed: Seed = None,
     cores: Annotated[int | None, typer.Option(min=1, help="processes side by side; all cores if not given")] = None,
     trusted: Trusted = False,
 ) -> int:
     """Check every record, data file, table and figure of a results folder."""
+    from eflops.explorer.make import page_of
     from eflops.provenance.audit.audit import Options, audit_crate
     from eflops.provenance.audit.audit import audit as audit_results
 
     given: dict[str, Any] = {k: v for k, v in (("seed", seed), ("cores", cores)) if v is not None}
-    options = Options(tuple(config or ()), pictures, None if every else weights, **given)
+    options = Options(tuple(config or ()), pictures, weights, every, signer=signer, page=page_of, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
     print(report)
     return int(bool(report.counted(allow_stale)))
@@ -347,14 +351,14 @@ def explorer(
 
 @app.command(rich_help_panel=SHARING)
 def model(
-    experiment: Annotated[str, typer.Argument(help="an experiment on expression data")],
+    experiment: Annotated[str, typer.Argument(help="an experiment on a table or on expression data")],
     out: Annotated[Path, typer.Option(help="the CSV file that is written")],
     method: str = "eflops",
     draw: Annotated[int, typer.Option(min=0)] = 0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
-    """Write the sparse model of a run on expression data as CSV."""
+    """Write the sparse model of a run as CSV, for data whose features have names."""
     from eflops.provenance.predict import model_of
     from eflops.results.store import opened
 
@@ -365,15 +369,15 @@ def model(
 @app.command(rich_help_panel=SHARING)
 def predict(
     model: Annotated[Path, typer.Argument(help="a CSV file that `eflops model` wrote")],
-    matrix: Annotated[str, typer.Argument(help="CSV, TSV or npz")],
-    rows: Annotated[Literal["samples", "genes"], typer.Option(help="what a row of the matrix is")] = "samples",
+    file: Annotated[str, typer.Argument(help="new rows: CSV, TSV or npz")],
+    rows: Annotated[Literal["samples", "genes"], typer.Option(help="of expression data, what a row is")] = "samples",
     out: Annotated[Path | None, typer.Option(help="a CSV file to write; printed if not given")] = None,
 ) -> None:
-    """Apply a model to the samples of a new matrix."""
+    """Apply a model to new rows: a number in its unit, or the likeliest class."""
     from eflops.files import write_text
     from eflops.provenance.predict import read_model
 
-    text = read_model(model).predict(matrix, rows).to_csv(index=False)
+    text = read_model(model).predict(file, rows).to_csv(index=False)
     if out:
         write_text(out, text)
     else:

@@ -42,15 +42,15 @@ def write_config(folder: Path, config: dict[str, Any] = CONFIG, name: str = "con
     return path
 
 
-def in_batch(folder: Path, told: dict[str, Any], config: dict[str, Any] = CONFIG) -> record.Record:
+def in_batch(folder: Path, keys: dict[str, Any], config: dict[str, Any] = CONFIG) -> record.Record:
     """The batched record of the run that a run config asks for."""
-    write_config(folder, config, told.get("config", "config.yaml"))
-    asked = plan({"experiment": "small", **told}, folder)
-    save(make_draw(asked), folder / "data" / asked.draw_name, asked.made_by)
-    spec = asked.spec.model_copy(update={"engine": "batched"})
-    job = Job(spec, folder / "data", folder / "runs", (asked.run,), 32)
+    write_config(folder, config, keys.get("config", "config.yaml"))
+    chosen_run = plan({"experiment": "small", **keys}, folder)
+    save(make_draw(chosen_run), folder / "data" / chosen_run.draw_name, chosen_run.made_by)
+    spec = chosen_run.spec.model_copy(update={"engine": "batched"})
+    job = Job(spec, folder / "data", folder / "runs", (chosen_run.run,), 32)
     train(job, lambda title: lambda *_: None)
-    return record.read(job.folder / asked.run.path)
+    return record.read(job.folder / chosen_run.run.path)
 
 
 def only_record(results: Path) -> record.Record:

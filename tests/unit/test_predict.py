@@ -1,5 +1,6 @@
 """A run's model as CSV: it says what the run said of its test samples, and is refused where it cannot."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,16 +8,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from eflops.cli import main
 from eflops.config.cell import CellSpec
-from eflops.config.models import Expression
+from eflops.config.models import Expression, Table
 from eflops.config.settings import settings_class
 from eflops.data.expression import build, features
 from eflops.data.federation import load, save
 from eflops.data.job import Job
+from eflops.data.table import build as build_table
 from eflops.errors import UserError
 from eflops.provenance.predict import model_of, read_model
 from eflops.results.labels import Run
-from eflops.results.store import Store
+from eflops.results.store import RECORDS, Store, pack
 from eflops.training.train import train
 
 SAMPLES = [f"S{number:02d}" for number in range(60)]
@@ -47,6 +50,61 @@ def results(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.
     folder = Path("results/runs/mine/all/fedavg")
     train(Job(spec, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
     return Path("results")
+
+
+@pytest.fixture
+def regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One run on a table whose number follows from an age and a sex."""
+    monkeypatch.chdir(tmp_path)
+    generator = np.random.default_rng(0)
+    age, sex = generator.integers(20, 80, 80), np.array(["f", "m"] * 40)
+    pressure = 100 + 0.5 * age + 6 * (sex == "m") + generator.normal(0, 0.5, 80)
+    noise = {f"noise{number}": generator.normal(size=80) for number in range(4)}
+    table = pd.DataFrame({"patient": SAMPLES + [f"T{n}" for n in range(20)], "age": age, "sex": sex, **noise})
+    table.assign(pressure=pressure.round(2)).to_csv("t.csv", index=False)
+    entry = {"kind": "table", "file": "t.csv", "target": "pressure", "id": "patient", "keep": 3, "clients": 3}
+    settings = Table.model_validate(entry).model_dump()
+    save(build_table(settings, None, 0), Path("results/data/mine/all-draw0"), {**settings, "ratio": "all", "draw": 0})
+    chosen = settings_class("fedavg").model_validate({"rounds": 60, "rate": 0.1, "finetune_rounds": 20})
+    spec = CellSpec.model_validate({
+        "experiment": "mine", "dataset": "mine", "model": "glm", "density": 0.5, "keep": 3, "intercept": True,
+        "client_fraction": 1.0, "ratio": "all", "name": "fedavg", "method": "fedavg", "options": {}, "pooled": False,
+        "engine": "batched", "evaluate_every": 100, "variants": {"base": chosen},
+    })  # fmt: skip
+    folder = Path("results/runs/mine/all/fedavg")
+    train(Job(spec, Path("results/data"), folder, (RUN,), 1), lambda _: lambda *_: None)
+    return Path("results")
+
+
+def test_a_number_is_predicted_in_its_unit_with_the_error_that_the_run_measured(regression: Path) -> None:
+    model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    predicted = read_model(Path("model.csv")).predict("t.csv").set_index("patient")
+    tested = load(regression / "data/mine/all-draw0").meta["test_samples"]
+    errors = predicted["pressure"] - pd.read_csv("t.csv").set_index("patient")["pressure"]
+    measured = Store(regression).record("mine/all/fedavg/base/draw0-seed0.json").result.metrics
+    assert np.sqrt((errors[tested] ** 2).mean()) == pytest.approx(measured["rmse"], rel=1e-4)
+    assert measured["rmse"] < 1
+    table = pd.read_csv("model.csv", comment="#")
+    assert table["feature"][0] == "age"
+    assert set(table["feature"][:3]) == {"age", "sex=f", "sex=m"}
+
+
+def test_a_packed_folder_gives_the_same_model(regression: Path) -> None:
+    model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    pack(regression / "runs", ["mine"], regression / RECORDS)
+    shutil.rmtree(regression / "runs")
+    assert main(["model", "mine", "--method", "fedavg", "--results", "results", "--out", "packed.csv"]) == 0
+    assert Path("packed.csv").read_text() == Path("model.csv").read_text()
+
+
+def test_a_run_that_is_not_there_is_named_with_those_that_are(
+    regression: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["model", "mine", "--results", "results", "--out", "m.csv"]) == 2
+    missing = "results/runs has no mine/all/eflops/base/draw0-seed0.json; of this experiment it has fedavg/base/draw0"
+    assert missing in capsys.readouterr().err
+    assert main(["model", "other", "--results", "results", "--out", "m.csv"]) == 2
+    assert "results has no runs of 'other'; it has mine." in capsys.readouterr().err
 
 
 def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path) -> None:

@@ -73,7 +73,7 @@ class Scaling:
 
 def scaling_of(settings: Mapping[str, Any]) -> Scaling:
     """The scaling that a data set's entry asks for, not yet fitted."""
-    return Scaling(settings["scaling"], settings["log"], settings["floor"], settings["ceiling"])
+    return Scaling(settings["scaling"], settings["log"], settings.get("floor"), settings.get("ceiling"))
 
 
 def clipped(values: np.ndarray, floor: float | None, ceiling: float | None) -> np.ndarray:

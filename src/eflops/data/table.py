@@ -22,7 +22,7 @@ import pandas as pd
 
 from eflops.data.federation import Block, Federation
 from eflops.data.matrix import Matrix
-from eflops.data.scaling import Scaling, moments
+from eflops.data.scaling import moments, scaling_of
 from eflops.data.table_checks import Report, faults, refuse, report, split_faults
 from eflops.data.tabular import Spec, classes_of, divided, filtered, labels_of, read, selected, split
 from eflops.errors import UserError
@@ -35,7 +35,7 @@ def spec_of(settings: Mapping[str, Any]) -> Spec:
     names = ("file", "target", "task", "sites", "id", "one_hot", "test_share", "test_rows", *CLIENT_KEYS)
     lists = ("classes", "ignore", "features")
     given: dict[str, Any] = {name: settings[name] for name in names} | {name: tuple(settings[name]) for name in lists}
-    return Spec(**given, scaling=Scaling(settings["scaling"], settings["log"]))
+    return Spec(**given, scaling=scaling_of(settings))
 
 
 def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:

@@ -1,8 +1,9 @@
-"""The final sparse model of a run as one CSV, and its application to a new matrix.
+"""The final sparse model of a run as one CSV, and its application to new rows.
 
-The CSV holds all that a prediction needs. Lines that begin with # say how values are scaled and which run it was; then
-one row per gene: its name, a weight for each class, and centre and spread where the scaling has them. Genes of weight 0
-are listed too, below the others: array by array, an array's mean and deviation are taken over all of them.
+The CSV holds all that a prediction needs. Lines that begin with # say how values are scaled, what is predicted and
+which run it was; then one row per feature: its name, its weights, and centre and spread where the scaling has them.
+Features of weight 0 are listed too, below the others: where each row is scaled by itself, its mean and deviation are
+taken over all of them.
 """
 
 import json
@@ -13,91 +14,154 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.data.matrix import Rows, read_matrix, value_faults
+from eflops.config.models import with_present_names
+from eflops.data.build import named_features
+from eflops.data.federation import read_manifest
+from eflops.data.matrix import Matrix, Rows, read_matrix
 from eflops.data.scaling import Scaling, scaling_of
+from eflops.data.table_checks import refuse, value_faults
+from eflops.data.tabular import read_features
 from eflops.errors import UserError
 from eflops.files import write_text
-from eflops.provenance.data import stored_manifest
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run
 from eflops.results.store import RUNS, Store
 
 WEIGHT = "weight: "
 MARK = "# "
+# The kinds of data whose features have names, and what a feature is called in the CSV.
+KINDS = {"expression": "gene", "table": "feature"}
 
 
 @dataclass(frozen=True)
 class Model:
-    """weights: [classes, genes]; genes: one row per gene in the order of the features, with gene and label."""
+    """A linear model of named features.
 
-    genes: pd.DataFrame
-    classes: tuple[str, ...]
+    kind: of the data; features: one row per feature, in order, with gene (its name) and label; outputs: the names of
+    the classes, or of the numeric target alone; weights: [outputs, features]; intercepts: [outputs]; unit: mean and
+    deviation of a numeric target in training, None for classes; id: the column that names rows of a table.
+    """
+
+    kind: str
+    features: pd.DataFrame
+    outputs: tuple[str, ...]
     weights: np.ndarray
+    intercepts: np.ndarray
     scaling: Scaling
     origin: str
+    unit: tuple[float, float] | None = None
+    id: str | None = None
 
-    def predict(self, matrix: str, rows: Rows) -> pd.DataFrame:
-        """One row per sample: its name, the likeliest class and the probability of each class."""
-        table = read_matrix(matrix, rows, genes=self.genes["gene"].tolist())
-        wrong = list(value_faults(table))
-        if wrong:
-            raise UserError("\n".join(wrong))
-        logits = self.scaling.apply(table.values).astype(np.float64) @ self.weights.T
-        shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+    def predict(self, file: str, rows: Rows = "samples") -> pd.DataFrame:
+        """One row per row of the file: its name, and the number, or the likeliest class and each one's probability.
+
+        rows: of expression data, what a row of the matrix is.
+        """
+        table = self._read(file, rows)
+        refuse(value_faults(table))
+        outputs = self.scaling.apply(table.values).astype(np.float64) @ self.weights.T + self.intercepts
+        names = {"sample" if self.kind == "expression" else self.id or "row": table.rows}
+        if self.unit is not None:
+            centre, spread = self.unit
+            return pd.DataFrame({**names, self.outputs[0]: outputs[:, 0] * spread + centre})
+        shares = np.exp(outputs - outputs.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
-        likeliest = [self.classes[place] for place in shares.argmax(axis=1)]
-        columns = {f"probability of {name}": share.round(6) for name, share in zip(self.classes, shares.T, strict=True)}
-        return pd.DataFrame({"sample": table.rows, "class": likeliest, **columns})
+        likeliest = [self.outputs[index] for index in shares.argmax(axis=1)]
+        columns = {f"probability of {name}": share.round(6) for name, share in zip(self.outputs, shares.T, strict=True)}
+        return pd.DataFrame({**names, "class": likeliest, **columns})
+
+    def _read(self, file: str, rows: Rows) -> Matrix:
+        names = self.features["gene"].tolist()
+        if self.kind == "expression":
+            return read_matrix(file, rows, genes=names)
+        return read_features(file, names, self.id)
 
     def write(self, path: Path) -> None:
-        """Write the CSV, the genes with the largest weights first."""
-        said = {"run": self.origin, "scaling": self.scaling.way, "log": self.scaling.log}
-        said |= {"floor": self.scaling.floor, "ceiling": self.scaling.ceiling}
-        table = self.genes[["gene", "label"]].copy()
-        for name, weights in zip(self.classes, self.weights, strict=True):
+        """Write the CSV, the features with the largest weights first."""
+        facts: dict[str, Any] = {"run": self.origin, "kind": self.kind, "scaling": self.scaling.way}
+        facts |= {"log": self.scaling.log, "floor": self.scaling.floor, "ceiling": self.scaling.ceiling}
+        facts |= {"intercepts": self.intercepts.tolist(), "unit": self.unit, "id": self.id}
+        table = self.features[["gene", "label"]].copy()
+        for name, weights in zip(self.outputs, self.weights, strict=True):
             table[f"{WEIGHT}{name}"] = [float(str(weight)) for weight in weights.astype(np.float32)]
         for name, moment in (("centre", self.scaling.centre), ("spread", self.scaling.spread)):
             if moment is not None:
                 table[name] = np.broadcast_to(moment.ravel(), len(table))
         order = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")
-        head = "".join(f"{MARK}{key}: {json.dumps(value)}\n" for key, value in said.items())
-        write_text(path, head + table.iloc[order].to_csv(index=False))
+        head = "".join(f"{MARK}{key}: {json.dumps(value)}\n" for key, value in facts.items())
+        table = table.iloc[order].rename(columns={"gene": KINDS[self.kind]})
+        write_text(path, head + table.to_csv(index=False))
 
 
 def read_model(path: Path) -> Model:
     """The model of a CSV that `write` made."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        said = dict(line.removeprefix(MARK).split(": ", 1) for line in lines if line.startswith(MARK))
-        known: dict[str, Any] = {key: json.loads(value) for key, value in said.items()}
-        table = pd.read_csv(path, skiprows=len(said), dtype={"gene": str, "label": str}, keep_default_na=False)
-        classes = [name for name in table if name.startswith(WEIGHT)]
+        texts = dict(line.removeprefix(MARK).split(": ", 1) for line in lines if line.startswith(MARK))
+        facts: dict[str, Any] = {key: json.loads(value) for key, value in texts.items()}
+        kind = facts.get("kind", "expression")
+        types = {KINDS[kind]: str, "label": str}
+        table = pd.read_csv(path, skiprows=len(facts), dtype=types, keep_default_na=False)
+        columns = [name for name in table if name.startswith(WEIGHT)]
         moments = {name: table[name].to_numpy()[None] for name in ("centre", "spread") if name in table}
-        scaling = Scaling(known["scaling"], known["log"], known["floor"], known["ceiling"], **moments)
-        weights = table[classes].to_numpy(np.float64).T
-        names = tuple(name.removeprefix(WEIGHT) for name in classes)
-        return Model(table[["gene", "label"]], names, weights, scaling, known["run"])
+        return Model(
+            kind=kind,
+            features=table.rename(columns={KINDS[kind]: "gene"})[["gene", "label"]],
+            outputs=tuple(name.removeprefix(WEIGHT) for name in columns),
+            weights=table[columns].to_numpy(np.float64).T,
+            intercepts=np.array(facts.get("intercepts", [0.0] * len(columns)), dtype=np.float64),
+            scaling=Scaling(facts["scaling"], facts["log"], facts["floor"], facts["ceiling"], **moments),
+            origin=facts["run"],
+            unit=None if facts.get("unit") is None else (float(facts["unit"][0]), float(facts["unit"][1])),
+            id=facts.get("id"),
+        )
     except FileNotFoundError:
         raise UserError(f"{path} is missing; make it with: eflops model EXPERIMENT --out {path}") from None
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, TypeError, IndexError) as error:
         raise UserError(f"{path} is not a model as `eflops model` writes it ({error}).") from None
 
 
 def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> Model:
-    """The final model of one run of an experiment on expression data, published or not."""
-    path = f"{paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method)}/{Run(BASE, draw, seed).path}"
-    run = store.record(path.removeprefix(f"{RUNS}/"))
-    manifest = stored_manifest(store, run.origin.data)
-    settings, meta = manifest["settings"], manifest["meta"]
-    if settings["kind"] != "expression":
-        raise UserError(f"{experiment} is on data of kind {settings['kind']}; a model is made of expression data.")
+    """The final model of one run of an experiment on data whose features have names."""
+    below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
+    path = f"{below}/{Run(BASE, draw, seed).path}"
+    _require(store, experiment, path)
+    run = store.record(path)
+    manifest = read_manifest(store.folder / "data" / run.origin.data)
+    settings, meta = with_present_names(manifest["settings"]), manifest["meta"]
+    if settings["kind"] not in KINDS or ":" in run.origin.job.model:
+        what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"
+        raise UserError(f"{experiment} is on {what}; this command serves linear models of table and expression data.")
     if not run.result.weights:
-        raise UserError(f"{path}: this run {run.result.status} and left no weights; name another seed or draw.")
-    genes = store.folder / paths.GENES.format(dataset=run.run.dataset)
-    names = pd.read_csv(genes, dtype=str, keep_default_na=False)
-    weights = np.zeros((meta["classes"], len(names)))
+        raise UserError(f"{RUNS}/{path}: this run {run.result.status} and left no weights; name another seed or draw.")
+    file = store.folder / paths.GENES.format(dataset=run.run.dataset)
+    names = pd.read_csv(file, dtype=str, keep_default_na=False) if file.exists() else named_features(settings)
+    target = meta.get("target")
+    outputs = (target["name"],) if target else tuple(meta["class_names"])
+    weights = np.zeros((len(outputs), len(names)))
     weights.ravel()[run.result.support] = run.result.weights
     base = scaling_of(settings)
     moments = {name: None if meta[name] is None else np.array(meta[name])[None] for name in ("centre", "spread")}
-    scaling = Scaling(base.way, base.log, base.floor, base.ceiling, **moments)
-    return Model(names, tuple(meta["class_names"]), weights, scaling, path)
+    return Model(
+        kind=settings["kind"],
+        features=names,
+        outputs=outputs,
+        weights=weights,
+        intercepts=np.array(run.result.ungated or [0.0] * len(outputs)),
+        scaling=Scaling(base.way, base.log, base.floor, base.ceiling, **moments),
+        origin=f"{RUNS}/{path}",
+        unit=(target["centre"], target["spread"]) if target else None,
+        id=settings.get("id"),
+    )
+
+
+def _require(store: Store, experiment: str, path: str) -> None:
+    """Refuse a run that is not there, and say which are."""
+    there = [each for each in store.record_paths() if each.startswith(f"{experiment}/")]
+    if not there:
+        known = sorted({each.partition("/")[0] for each in store.record_paths()})
+        raise UserError(f"{store.folder} has no runs of {experiment!r}; it has {', '.join(known) or 'none'}.")
+    if path not in there:
+        near = [each.removeprefix(f"{experiment}/{WHOLE}/") for each in there if f"/{BASE}/" in each]
+        shown = ", ".join(near[:4]) + (f" and {len(near) - 4} more" if len(near) > 4 else "")
+        raise UserError(f"{store.folder}/{RUNS} has no {path}; of this experiment it has {shown}.")
