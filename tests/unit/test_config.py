@@ -47,6 +47,8 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 BAD = [
+    ("experiments.main.settings_of", "x", "experiments.main.settings_of: 'settings_of' is now called 'chosen_entry'"),
+    ("searches", {"s": {**SEARCH, "chooses": "x"}}, "searches.s.chooses: 'chooses' is now called 'chosen_entry'"),
     ("searches", {"s": {**SEARCH, "cross": {"fedavg": {"rate": [1]}}}}, "searches.s.cross: 'fedavg' is not known; did"),
     ("searches", {"s": {**SEARCH, "cross": {"eflops": {"rat": [1]}}}}, "searches.s.cross.eflops.rat: 'rat' is not"),
     ("searches", {"s": {**SEARCH, "cross": {"eflops": {"rate": [-1]}}}}, "searches.s.cross.eflops.rate: -1 is wrong"),
@@ -105,7 +107,7 @@ BAD = [
     ("searches", {"s": {**SEARCH, "draws": []}}, "searches.s.draws: [] is wrong; list should have at least 1 item"),
     ("searches", {"s": {**SEARCH, "draws": [-1]}}, "searches.s.draws.0: -1 is wrong; it should be greater than or"),
     ("searches", {"main": SEARCH}, "searches.main: an experiment has this name too, and both keep records under it;"),
-    ("searches", {"s": SEARCH, "t": SEARCH}, "searches.t.chooses: searches.s chooses synthetic already; give one"),
+    ("searches", {"s": SEARCH, "t": SEARCH}, "searches.t.chosen_entry: searches.s writes synthetic already; give one"),
     ("searches", {"s": {**SEARCH, "settings": {"raet": 1}}}, "searches.s.settings.raet: 'raet' is not known; did you"),
     ("searches", {"s": {**SEARCH, "method_ranges": {"eflop": {}}}}, "searches.s.method_ranges: 'eflop' is not known"),
     ("searches", {"s": {**SEARCH, "ranges": {"rate": []}}}, "searches.s.ranges.rate: [] is wrong; list should have"),
@@ -191,8 +193,8 @@ def ordered(top: int) -> dict[str, Any]:
     raw = copy.deepcopy(SOUND)
     raw["datasets"]["like"] = {**raw["datasets"]["synthetic"], "settings_like": "synthetic"}
     raw["methods"]["fedavg"] = {"method": "fedavg", "label": "FedAvg"}
-    raw["experiments"]["main"] |= {"dataset": "like", "methods": ["fedavg"], "settings_of": "other"}
-    raw["searches"] = {"other": {**SEARCH, "methods": ["fedavg"], "chooses": "other"}}
+    raw["experiments"]["main"] |= {"dataset": "like", "methods": ["fedavg"], "chosen_entry": "other"}
+    raw["searches"] = {"other": {**SEARCH, "methods": ["fedavg"], "chosen_entry": "other"}}
     for number, path in enumerate(list(ORDER)[1 : top + 1], start=1):
         place = raw
         for key in path.split("."):

@@ -142,8 +142,8 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.experiments.items():
         place = f"experiments.{name}"
         yield from _names_mistakes(config, entry, place)
-        if entry.settings_of and entry.settings_of not in (entries := chosen_entries(config)):
-            yield unknown(f"{place}.settings_of", entry.settings_of, entries)
+        if entry.chosen_entry and entry.chosen_entry not in (entries := chosen_entries(config)):
+            yield unknown(f"{place}.chosen_entry", entry.chosen_entry, entries)
         if entry.cases_of and not entry.cases:
             right = "adopt the outcome of a search that writes one, or write the cases here"
             yield f"{place}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
@@ -165,7 +165,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
         yield from _names_mistakes(config, entry, place)
         first = searched.setdefault(entry.entry, name)
         if first != name:
-            yield f"{place}.chooses: searches.{first} chooses {entry.entry} already; give one another name."
+            yield f"{place}.chosen_entry: searches.{first} writes {entry.entry} already; give one another name."
         for method in set(entry.admit.sent) - set(entry.methods):
             yield unknown(f"{place}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):

@@ -237,7 +237,7 @@ class Method(Strict):
     settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
     settings: Settings = Field({}, description="settings on every data set, above chosen ones")
     per_dataset: dict[str, Settings] = Field(
-        {}, description="settings on one data set, those like it, or experiments with this settings_of"
+        {}, description="settings on one data set, those like it, or experiments with this chosen_entry"
     )
 
 
@@ -254,8 +254,8 @@ class Experiment(Strict):
     first_seed: Seed = Field(0, description="the first run seed; the others follow it")
     evaluate_every: Count = Field(5, description="rounds between evaluations; the last of a phase is always evaluated")
     target: Name = Field("all", description="the target of snakemake that trains and shows it")
-    settings_of: Name | None = Field(
-        None, description="a search's other choice that methods are set to, such as synthetic_nearest"
+    chosen_entry: Name | None = Field(
+        None, description="an entry of the chosen settings, such as synthetic_nearest, above that of the data set"
     )
     settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
@@ -289,8 +289,8 @@ class Search(Strict):
     """A random search: the same number of trials for every method, on draws and seeds that nothing else uses."""
 
     dataset: Name = Field(description="a data set of this file")
-    chooses: Name | None = Field(
-        None, description="the entry of the chosen settings that it writes, one search each; null: its data set's"
+    chosen_entry: Name | None = Field(
+        None, description="the entry of the chosen settings that it writes; null: its data set's"
     )
     model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
     gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
@@ -308,7 +308,7 @@ class Search(Strict):
         {}, description="further entries that it writes from the same trials: those that send at most this share"
     )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
-        None, description="the paper's table whose columns the entry <chooses>_nearest comes nearest"
+        None, description="the paper's table whose columns the entry <chosen_entry>_nearest comes nearest"
     )
     settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
@@ -320,7 +320,7 @@ class Search(Strict):
     @property
     def entry(self) -> str:
         """The entry of the chosen settings that it writes."""
-        return self.chooses or self.dataset
+        return self.chosen_entry or self.dataset
 
     @property
     def entries(self) -> list[str]:
@@ -384,7 +384,13 @@ def data_settings(entry: Dataset) -> dict[str, Any]:
 
 
 # Names that the config had before: a config with one is told the present name, and older results stay readable.
-FORMER = {"tune_rounds": "finetune_rounds", "tune_rate": "finetune_rate", "tune_steps": "finetune_steps"}
+FORMER = {
+    "tune_rounds": "finetune_rounds",
+    "tune_rate": "finetune_rate",
+    "tune_steps": "finetune_steps",
+    "settings_of": "chosen_entry",
+    "chooses": "chosen_entry",
+}
 
 # The leukaemia data were a kind of their own; what that kind fixed stands in the config now.
 GOLUB: dict[str, Any] = {

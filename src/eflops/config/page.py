@@ -23,7 +23,7 @@ A method's settings in an experiment come from these places; a later one overrid
 
 1. the method's defaults (below)
 2. `chosen`: what a search chose for the data set, or for the one that its `settings_like` names
-3. `chosen`: the entry that the experiment's `settings_of` names
+3. `chosen`: the entry that the experiment's `chosen_entry` names
 4. `methods.<name>.settings`
 5. `methods.<name>.per_dataset`
 6. `experiments.<name>.settings`, or `searches.<name>.settings`
