@@ -11,12 +11,12 @@ def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
 
     dataset: the entry of the data that it trains on, whose genes the paper's shares are looked up among.
 
-    Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
-    settings that its trials set; `data`: the settings of the data, where their genes are looked up; `budget`: by
-        crossed method, the variants that it may choose from (`budget_of`); `profile`: the settings that are drawn or
-        crossed, where the best at each temperature is looked for, else none.
+    Returns: `metric`, `score`, `admit`, `by_bytes`, `nearest` and `entry` as the config has them; `searched`: by
+        method, the settings that its trials set; `budget`: by crossed method, the variants that it may choose from;
+        `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none;
+        `data`: the settings of the data, where their genes are looked up.
     """
-    rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
+    rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest", "by_bytes"})
     searched = {
         name: [*search.settings, *search.ranges, *search.method_ranges.get(name, {}), *search.cross.get(name, {})]
         for name in search.methods
