@@ -35,6 +35,8 @@ lint: $(VENV)/.installed-extras ## run the linters and the type checker alone
 	$(IN_VENV) ruff format --check .
 	$(IN_VENV) snakefmt --check Snakefile workflow
 	$(IN_VENV) mypy
+	$(VENV)/bin/lint-imports
+	$(VENV)/bin/python tools/size.py
 	$(IN_VENV) snakemake --lint
 
 docs: $(VENV)/.installed-extras ## build the documentation site into site/; a broken link fails

@@ -21,7 +21,7 @@ ENVS = ROOT / "envs"
 ANALYSIS = ["abess", "jinja2", "matplotlib", "numpy", "pandas", "pydantic", "pyyaml", "scikit-learn", "scipy"]
 RULES = {
     "train": ["numba", "numpy", "pydantic", "pyyaml", "scipy", "torch"],
-    "analysis": [*ANALYSIS, "seaborn", "statsmodels"],
+    "analysis": [*ANALYSIS, "seaborn"],
 }
 
 LOCK_HEADER = "# Written by `make lock`. Used by pip as constraints: pip install -c requirements.lock -e .\n"

@@ -52,12 +52,14 @@ def column(browser: Browser, caption: str, place: int) -> list[str]:
     return list(browser.evaluate(f"[...{table}.tBodies[0].rows].map((row) => row.cells[{place}].innerText.trim())"))
 
 
-def test_first_sight_has_the_scorecard_the_summary_and_all_tables_and_figures(browser: Browser, study: Path) -> None:
+def test_the_home_page_has_verdicts_claims_findings_and_all_tables_and_figures(browser: Browser, study: Path) -> None:
     made = {path.stem for kind in ("tables", "figures") for path in (study / kind).glob("*.csv")}
     linked = browser.evaluate("[...document.querySelectorAll('.gallery a')].map((a) => a.hash.split('/')[1])")
     assert set(linked) == made
-    assert "judged" in text(browser, "#home .summary")
-    assert text(browser, ".summary-list").startswith("The paper's numbers and claims")
+    summary = json.loads((study / "summary.json").read_text())
+    assert text(browser, ".headlines").startswith("Reproduction\nOf Table 1's 28 numbers")
+    claims = browser.evaluate("[...document.querySelectorAll('#home .claims tbody th')].map((head) => head.innerText)")
+    assert claims == [claim["short"] for claim in summary["claims"]]
     browser.wait("[...document.querySelectorAll('img.thumb')].every((image) => image.naturalWidth > 0)")
 
 
@@ -75,6 +77,12 @@ def test_a_number_of_a_table_opens_to_its_thirty_runs(browser: Browser, study: P
     paper = re.search(r"the paper's\s+([\d.]+)", text(browser))
     assert paper
     assert paper[1] == "0.626"
+
+
+def test_a_run_is_found_by_its_path_with_and_without_its_ending(browser: Browser) -> None:
+    for ending in ("", ".json"):
+        go(browser, f"#run/{RUN}{ending}")
+        assert "draw 0, seed 3" in text(browser, "#view h1")
 
 
 def test_a_seed_opens_its_run_with_its_curve_and_record(browser: Browser, study: Path) -> None:
@@ -124,6 +132,41 @@ def test_the_command_that_is_copied_says_what_the_page_says(
         assert told["formula"] in text(browser)
 
 
+def test_a_tile_opens_the_lines_behind_it(browser: Browser, study: Path) -> None:
+    lines = json.loads((study / "scorecard.json").read_text())["lines"]
+    missing = [line for line in lines if line["verdict"] == "not judged"]
+    click(browser, ".tile.not-judged")
+    assert browser.evaluate("document.querySelectorAll('#view tbody tr').length") == len(missing)
+    click(browser, "#view tbody a")
+    assert browser.evaluate("location.hash").startswith("#scorecard?line=")
+    go(browser, "#")
+    click(browser, "#home .counts a")
+    assert "section=Table+1" in browser.evaluate("location.hash")
+
+
+def test_a_number_shows_the_interval_that_decides_its_verdict(browser: Browser, study: Path) -> None:
+    go(browser, CELL)
+    lines = json.loads((study / "scorecard.json").read_text())["lines"]
+    value = next(line for line in lines if line["id"] == "table1/0.64/eflops")["ours"][0]
+    title = browser.evaluate("document.querySelector('#view .chart [aria-label=dot] title').textContent")
+    low, high = (f"{value[end]:.4g}" for end in ("low", "high"))
+    assert f"({low} to {high})".replace("-", MINUS) in title
+    assert "over the runs" in text(browser)
+    assert "of the means of 3 draws" in text(browser)
+
+
+def test_the_config_is_shown_whole(browser: Browser) -> None:
+    click(browser, ".top nav a", "Config")
+    sections = browser.evaluate("[...document.querySelectorAll('#view pre')].map((pre) => pre.textContent).join('')")
+    for name in ("support_recovery", "min_rows", "finetune_rounds", "rates"):
+        assert name in sections
+
+
+def test_commands_name_the_folder_that_the_page_lies_in(browser: Browser, page: Path) -> None:
+    assert browser.evaluate("Explorer.folder({inside: true, results: 'x'})") == str(page.resolve().parent)
+    assert browser.evaluate("Explorer.folder({inside: false, results: 'x'})") == "x"
+
+
 def test_a_line_of_the_scorecard_opens_to_its_runs(browser: Browser) -> None:
     click(browser, "#home td[data-id='table1/0.64/eflops'] a")
     assert column(browser, "30 runs", 0) == SEEDS_OF_DRAWS
@@ -160,6 +203,27 @@ def test_compare_draws_every_run_and_pairs_the_trials_of_a_search(browser: Brows
     told = re.search(r"4 pairs: mean (\S+),", text(browser))
     assert told
     assert float(told[1].replace(MINUS, "-")) == pytest.approx(difference, rel=1e-2)
+
+
+def test_what_compare_shows_can_be_downloaded(browser: Browser) -> None:
+    go(browser, "#compare?experiment=support_recovery&y=support_recovery&x=seed")
+    browser.evaluate("Explorer.download = (name, type, text) => { (window.saved ??= {})[name] = text; }")
+    browser.evaluate("document.querySelectorAll('.downloads button').forEach((button) => button.click())")
+    saved = browser.evaluate("window.saved")
+    head, *rows = saved["compare.csv"].splitlines()
+    assert head == "method,ratio,seed,support recovery,run"
+    assert len(rows) == 120
+    assert saved["compare.svg"].count("<svg") == 1
+    assert "xmlns=" in saved["compare.svg"]
+
+
+def test_a_wide_table_says_that_it_scrolls(browser: Browser) -> None:
+    browser.command("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    try:
+        go(browser, "#tables/support_recovery")
+        assert browser.evaluate("document.querySelector('#view .grid').classList.contains('scrolls')")
+    finally:
+        browser.command("Emulation.clearDeviceMetricsOverride")
 
 
 def test_what_moved_between_two_runs_leads_to_the_cell(browser: Browser) -> None:
@@ -232,7 +296,7 @@ def test_no_view_is_wider_than_a_phone(browser: Browser) -> None:
 def test_how_long_views_take(browser: Browser, page: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Measured and told, not asserted: a machine may be busy."""
     first = browser.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
-    told = [f"explorer.html {page.stat().st_size / 1e6:.2f} MB; first sight {first:.0f} ms"]
+    told = [f"explorer.html {page.stat().st_size / 1e6:.2f} MB; home {first:.0f} ms"]
     for fragment in ("#tables/support_recovery", CELL, f"#run/{RUN}", "#figures/fig1b", "#compare"):
         go(browser, fragment)
         told.append(f"{fragment.partition('?')[0]} {browser.evaluate('Explorer.took'):.0f} ms")

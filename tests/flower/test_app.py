@@ -1,4 +1,4 @@
-"""What `flwr run` can be told, what a node brings, what is kept of a run: each by itself, without processes."""
+"""What `flwr run` can be keys, what a node brings, what is kept of a run: each by itself, without processes."""
 
 import shutil
 import subprocess
@@ -73,7 +73,7 @@ def test_flower_is_told_to_install_nothing_before_a_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("keys", "said"),
     [
         ({"experiment": "golub_run"}, "--run-config: experiment: 'golub_run' is not known; did you mean 'golub_runs'?"),
         ({"method": "eflop"}, "--run-config: method: 'eflop' is not known; did you mean 'eflops'?"),
@@ -88,9 +88,9 @@ def test_flower_is_told_to_install_nothing_before_a_run() -> None:
         ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not hold"),
     ],
 )
-def test_a_mistake_in_the_run_config_is_said_in_a_sentence(told: dict[str, Any], said: str) -> None:
+def test_a_mistake_in_the_run_config_is_said_in_a_sentence(keys: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError) as raised:
-        plan(told, ROOT)
+        plan(keys, ROOT)
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -100,10 +100,10 @@ def test_what_a_search_chose_is_read_from_the_bundle_wherever_the_server_was_sta
 ) -> None:
     (tmp_path / "bundle" / "config").mkdir(parents=True)
     shutil.copy(ROOT / "config.yaml", tmp_path / "bundle")
-    chosen = {"golub": {"eflops": {"rate": 0.0625}}}
+    chosen = {**yaml.safe_load((ROOT / "config/chosen.yaml").read_text()), "golub": {"eflops": {"rate": 0.0625}}}
     (tmp_path / "bundle" / "config" / "chosen.yaml").write_text(yaml.safe_dump(chosen))
     monkeypatch.chdir(tmp_path)
-    assert plan({}, tmp_path / "bundle").job["variants"]["base"]["rate"] == 0.0625
+    assert plan({}, tmp_path / "bundle").spec.variants["base"].rate == 0.0625
 
 
 def test_a_whole_number_may_stand_where_a_fraction_could() -> None:
@@ -111,12 +111,18 @@ def test_a_whole_number_may_stand_where_a_fraction_could() -> None:
 
 
 def test_the_run_config_chooses_and_changes_what_is_trained() -> None:
-    told = {"experiment": "support_recovery", "ratio": 1.36, "seed": 4, "clients": 3, "settings": "rounds=4 clip=null"}
-    asked = plan(told, ROOT)
-    assert (asked.job["ratio"], asked.run.path) == ("nd1.36", "base/draw0-seed4.json")
-    assert asked.job["variants"]["base"]["rounds"] == 4
-    assert asked.job["variants"]["base"]["clip"] is None
-    assert len(make_draw(asked).clients) == 3
+    keys = {
+        "experiment": "support_recovery",
+        "ratio": 1.36,
+        "seed": 4,
+        "clients": 3,
+        "settings": "rounds=4 clip=null",
+    }
+    chosen_run = plan(keys, ROOT)
+    assert (chosen_run.spec.ratio, chosen_run.run.path) == ("nd1.36", "base/draw0-seed4.json")
+    assert chosen_run.spec.variants["base"].rounds == 4
+    assert chosen_run.spec.variants["base"].clip is None
+    assert len(make_draw(chosen_run).clients) == 3
 
 
 GENES = ["a", "b", "c"]
@@ -176,9 +182,9 @@ def test_a_nodes_config_is_checked() -> None:
 
 
 def test_a_server_with_rows_of_its_own_refuses_a_scaling_by_pooled_rows(tmp_path: Path) -> None:
-    asked = plan({"data": str(tmp_path / "test.csv"), "label": "class", "results": str(tmp_path)}, ROOT)
+    chosen_run = plan({"data": str(tmp_path / "test.csv"), "label": "class", "results": str(tmp_path)}, ROOT)
     with pytest.raises(UserError, match="the scaling 'whole' of golub is taken from pooled rows"):
-        look(asked)
+        look(chosen_run)
 
 
 @pytest.fixture
@@ -201,7 +207,7 @@ def softmax(code: str) -> Work:
 
 
 def own_code() -> str:
-    return client._own_code("eflops", "softmax")
+    return client._node_code("eflops", "softmax")
 
 
 def test_the_server_learns_how_many_rows_a_node_has_and_nothing_else(tmp_path: Path, asked_node: Any) -> None:
@@ -235,12 +241,12 @@ class Counting:
     """A transport whose clients answer with the number of the round; its second round has a fault."""
 
     def __init__(self) -> None:
-        self.asked: list[int] = []
+        self.rounds: list[int] = []
         self.faults: list[str] = []
         self.channel = {"down": 0}
 
-    def exchange(self, phase: Phase, download: Parameters, asked: ClientSelection, round_: int) -> list[Upload]:
-        self.asked.append(round_)
+    def exchange(self, phase: Phase, download: Parameters, selection: ClientSelection, round_: int) -> list[Upload]:
+        self.rounds.append(round_)
         self.channel["down"] += 10
         self.faults += [f"fault in {round_}"] if round_ == 1 else []
         message = Parameters({"theta": Part(torch.full((1, SIZE), float(round_)))})
@@ -262,7 +268,7 @@ def test_a_run_goes_on_from_its_last_finished_round_as_if_it_had_never_stopped(t
     resumed = Journal(second, tmp_path / "state", SIZE)
     whole = Journal(Counting(), tmp_path / "other", SIZE)
     assert rounds(resumed, 4) == rounds(whole, 4)
-    assert (second.asked, resumed.recalled) == ([2, 3], 2)
+    assert (second.rounds, resumed.recalled) == ([2, 3], 2)
     assert (resumed.faults, resumed.channel) == (whole.faults, whole.channel) == (["fault in 1"], {"down": 40})
     resumed.forget()
     assert not (tmp_path / "state").exists()

@@ -169,8 +169,8 @@ def first_number(log: Path) -> int:
 
 def deploy(folder: Path, *options: str) -> int:
     (folder / "config.yaml").write_text(yaml.safe_dump(CONFIG))
-    told = ["--run-config", 'experiment="small" clients=2']
-    return main(["deploy", "--config", str(folder / "config.yaml"), "--folder", str(folder / "new"), *told, *options])
+    keys = ["--run-config", 'experiment="small" clients=2']
+    return main(["deploy", "--config", str(folder / "config.yaml"), "--folder", str(folder / "new"), *keys, *options])
 
 
 def test_a_mistake_on_the_command_line_is_said_before_anything_is_written(
@@ -202,8 +202,13 @@ def test_every_host_gets_two_commands_with_the_servers_address(tmp_path: Path) -
 def test_the_apps_run_config_is_the_one_that_was_asked_for(tmp_path: Path) -> None:
     assert deploy(tmp_path) == 0
     app = tomllib.loads((tmp_path / "new/server/app/pyproject.toml").read_text())["tool"]["flwr"]["app"]
-    told = check(app["config"])
-    assert (told.experiment, told.clients, told.config, told.data) == ("small", 2, "config.yaml", ".")
+    keys = check(app["config"])
+    assert (keys.experiment, keys.clients, keys.config, keys.data) == (
+        "small",
+        2,
+        "config.yaml",
+        ".",
+    )
 
 
 def test_the_app_brings_the_whole_config_with_what_a_search_chose(tmp_path: Path) -> None:
@@ -211,8 +216,8 @@ def test_the_app_brings_the_whole_config_with_what_a_search_chose(tmp_path: Path
     (tmp_path / "more.yaml").write_text(yaml.safe_dump({"chosen": str(tmp_path / "chosen.yaml")}))
     assert deploy(tmp_path, "--config", str(tmp_path / "more.yaml")) == 0
     (tmp_path / "chosen.yaml").unlink()
-    asked = plan({"experiment": "small"}, tmp_path / "new" / "server" / "app")
-    assert asked.job["variants"]["base"]["rate"] == 0.0625
+    chosen_run = plan({"experiment": "small"}, tmp_path / "new" / "server" / "app")
+    assert chosen_run.spec.variants["base"].rate == 0.0625
 
 
 def test_a_config_may_lie_in_a_folder_whose_name_has_a_space(tmp_path: Path) -> None:
@@ -222,8 +227,8 @@ def test_a_config_may_lie_in_a_folder_whose_name_has_a_space(tmp_path: Path) -> 
 
 def test_hosts_that_bring_files_of_their_own_are_dealt_no_rows(tmp_path: Path) -> None:
     (tmp_path / "test.csv").write_text("sample,a,class\n1,2.0,ALL\n")
-    told = f"experiment='small' clients=2 data='{tmp_path / 'test.csv'}' label='class'"
-    assert deploy(tmp_path, "--run-config", told) == 0
+    keys = f"experiment='small' clients=2 data='{tmp_path / 'test.csv'}' label='class'"
+    assert deploy(tmp_path, "--run-config", keys) == 0
     assert not list((tmp_path / "new").rglob("*.npz"))
     assert (tmp_path / "new" / "server" / "test.csv").exists()
     assert "client=1 data='$PWD/rows.csv' label='class'" in (tmp_path / "new/node1/supernode.sh").read_text()

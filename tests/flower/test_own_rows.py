@@ -75,26 +75,32 @@ def node(hospitals: Path, name: str) -> dict[str, Any]:
     return {"data": str(hospitals / name), "label": "class"}
 
 
-def told(hospitals: Path) -> dict[str, Any]:
+def keys(hospitals: Path) -> dict[str, Any]:
     return {**TOLD, "data": str(hospitals / "test.csv"), "results": str(hospitals / "results")}
 
 
 def in_batch(hospitals: Path) -> record.Record:
-    asked = plan(told(hospitals), hospitals)
-    agreed = Agreement(GENES, ["ALL", "AML"], asked.data)
+    chosen_run = plan(keys(hospitals), hospitals)
+    agreed = Agreement(GENES, ["ALL", "AML"], chosen_run.data)
     first, second, test = (
         file_rows(str(hospitals / name), "class", agreed).clients[0] for name in ("first.csv", "second.npz", "test.csv")
     )
     federation = Federation((first, second), test, meta={"task": "classification", "classes": 2})
-    save(federation, hospitals / "data" / asked.draw_name, {})
-    job = Job({**asked.job, "engine": "batched"}, hospitals / "data", hospitals / "runs", (asked.run,), 32)
+    save(federation, hospitals / "data" / chosen_run.draw_name, {})
+    job = Job(
+        chosen_run.spec.model_copy(update={"engine": "batched"}),
+        hospitals / "data",
+        hospitals / "runs",
+        (chosen_run.run,),
+        32,
+    )
     train(job, lambda title: lambda *_: None)
-    return record.read(job.folder / asked.run.path)
+    return record.read(job.folder / chosen_run.run.path)
 
 
 def test_hospitals_train_on_their_own_files_as_the_batched_engine_would(hospitals: Path) -> None:
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
-    found = record.read(serve(grid, told(hospitals), hospitals))
+    found = record.read(serve(grid, keys(hospitals), hospitals))
     assert found.result_sha256 == in_batch(hospitals).result_sha256
 
 
@@ -104,7 +110,7 @@ def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(
     pd.read_csv(hospitals / "first.csv").drop(columns="gene3").to_csv(hospitals / "first.csv", index=False)
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
     with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
-        serve(grid, told(hospitals), hospitals)
+        serve(grid, keys(hospitals), hospitals)
     assert "lacks 1 of the 12 genes needed: gene3" in capsys.readouterr().err
 
 
@@ -114,17 +120,23 @@ def test_a_hospital_with_another_number_of_features_is_refused(hospitals: Path) 
     np.savez(hospitals / "second.npz", **kept)
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
     with pytest.raises(UserError, match="node 101 refused the run"):
-        serve(grid, told(hospitals), hospitals)
+        serve(grid, keys(hospitals), hospitals)
 
 
 def test_a_server_that_makes_a_draw_itself_does_not_mix_it_with_rows_that_nodes_brought(hospitals: Path) -> None:
     entry = {**CONFIG["datasets"]["hospitals"], "matrix": str(hospitals / "first.csv"), "min_rows": 1}
     (hospitals / "config.yaml").write_text(yaml.safe_dump({**CONFIG, "datasets": {"hospitals": entry}}))
-    asked = {**TOLD, "results": str(hospitals / "results")}
-    deal(make_draw(plan(asked, hospitals)), {}, hospitals / "server", Path("all"), [hospitals / "a", hospitals / "b"])
+    chosen_run = {**TOLD, "results": str(hospitals / "results")}
+    deal(
+        make_draw(plan(chosen_run, hospitals)),
+        {},
+        hospitals / "server",
+        Path("all"),
+        [hospitals / "a", hospitals / "b"],
+    )
     grid = InProcess([{"client": client, "data": str(hospitals / name / "data")} for client, name in enumerate("ab")])
     with pytest.raises(UserError, match="these nodes have rows of their own"):
-        serve(grid, asked, hospitals)
+        serve(grid, chosen_run, hospitals)
 
 
 @dataclass(frozen=True)
@@ -144,9 +156,9 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
     with np.load(files / "second.npz") as arrays:
         second = pd.DataFrame(arrays["values"], columns=GENES).assign(**{"class": arrays["class"]})
     second.insert(0, "sample", range(len(second)))
-    run_config = f"experiment='own' label='class' clients=2 wait=300 data='{files / 'test.csv'}'"
-    asked = plan(parse_config_args([run_config]), files)
-    hosts = Hosts(tmp_path_factory.mktemp("hosts"), asked, None, ["127.0.0.1"], free_ports(3))
+    keys = f"experiment='own' label='class' clients=2 wait=300 data='{files / 'test.csv'}'"
+    chosen_run = plan(parse_config_args([keys]), files)
+    hosts = Hosts(tmp_path_factory.mktemp("hosts"), chosen_run, None, ["127.0.0.1"], free_ports(3))
     hosts.prepare([files / "config.yaml"])
     shutil.copyfile(files / "first.csv", hosts.nodes[0] / "rows.csv")
     second.drop(columns="gene3").to_csv(hosts.nodes[1] / "rows.csv", index=False)

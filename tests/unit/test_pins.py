@@ -1,6 +1,9 @@
 """One lock, and everything that repeats its pins agrees with it."""
 
-from importlib.metadata import PackageNotFoundError, version
+import ast
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
 
 import pytest
 import yaml
@@ -14,6 +17,23 @@ import pins
 def test_the_lock_names_every_dependency_and_extra_of_the_project():
     declared = {canonicalize_name(requirement.name) for requirement in pins.declared_requirements()}
     assert declared - pins.read_lock().keys() == set()
+
+
+def test_the_project_declares_what_it_imports_and_imports_what_it_declares():
+    imported = set()
+    for path in (pins.ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                imported.add(node.module.partition(".")[0])
+    imported -= {*sys.stdlib_module_names, "eflops"}
+    packages = {canonicalize_name(packages_distributions()[name][0]) for name in imported}
+    table = tomllib.loads(pins.PROJECT.read_text())["project"]
+    needed = {canonicalize_name(Requirement(text).name) for text in table["dependencies"]}
+    extras = {canonicalize_name(requirement.name) for requirement in pins.declared_requirements()}
+    assert packages <= extras
+    assert needed <= packages
 
 
 def test_the_lock_is_sorted_and_each_line_is_one_exact_public_version():

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
-from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive, Share, Strict
+from eflops.config.settings import Count, Flag, FromText, Positive, Share, Strict
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+# A name is a part of file names, which have at most 255 letters.
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
 Settings = dict[str, Setting]
@@ -16,6 +17,8 @@ Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
 Runs = Annotated[int, FromText, Field(ge=1, le=10_000)]
+# Larger deviations overflow float32 together with the features that they scale.
+Scale = Annotated[float, FromText, Field(ge=0, le=1e6)]
 Item = TypeVar("Item")
 
 
@@ -86,8 +89,8 @@ class Synthetic(Dataset):
     )
     snr: Positive = Field(20.0, description="signal-to-noise ratio of the target")
     test_rows: Count = Field(5000, description="rows of the common test set")
-    shift_scale: NonNegative = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
-    shift_offset: NonNegative = Field(0.0, description="sd of the constant added to each client's features")
+    shift_scale: Scale = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
+    shift_offset: Scale = Field(0.0, description="sd of the constant added to each client's features")
 
 
 class Expression(Dataset):
@@ -237,7 +240,7 @@ class Method(Strict):
     settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
     settings: Settings = Field({}, description="settings on every data set, above chosen ones")
     per_dataset: dict[str, Settings] = Field(
-        {}, description="settings on one data set, those like it, or experiments with this settings_of"
+        {}, description="settings on one data set, those like it, or experiments with this chosen_entry"
     )
 
 
@@ -254,8 +257,8 @@ class Experiment(Strict):
     first_seed: Seed = Field(0, description="the first run seed; the others follow it")
     evaluate_every: Count = Field(5, description="rounds between evaluations; the last of a phase is always evaluated")
     target: Name = Field("all", description="the target of snakemake that trains and shows it")
-    settings_of: Name | None = Field(
-        None, description="a search's other choice that methods are set to, such as synthetic_nearest"
+    chosen_entry: Name | None = Field(
+        None, description="an entry of the chosen settings, such as synthetic_nearest, above that of the data set"
     )
     settings: Settings = Field({}, description="settings changed for all methods of this experiment")
     vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
@@ -289,8 +292,8 @@ class Search(Strict):
     """A random search: the same number of trials for every method, on draws and seeds that nothing else uses."""
 
     dataset: Name = Field(description="a data set of this file")
-    chooses: Name | None = Field(
-        None, description="the entry of the chosen settings that it writes, one search each; null: its data set's"
+    chosen_entry: Name | None = Field(
+        None, description="the entry of the chosen settings that it writes; null: its data set's"
     )
     model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
     gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
@@ -304,8 +307,11 @@ class Search(Strict):
     metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="what trials are ranked by")
     score: Literal["mean", "mean_minus_sd"] = Field("mean", description="what a trial's runs are summed up to")
     admit: Admission = Field(Admission(), description="trials that may be chosen")
+    by_bytes: dict[Name, Positive] = Field(
+        {}, description="further entries that it writes from the same trials: those that send at most this share"
+    )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
-        None, description="the paper's table whose columns the entry <chooses>_nearest comes nearest"
+        None, description="the paper's table whose columns the entry <chosen_entry>_nearest comes nearest"
     )
     settings: Settings = Field({}, description="settings that every trial has")
     ranges: dict[str, Range] = Field({}, description="settings searched for every method")
@@ -317,14 +323,14 @@ class Search(Strict):
     @property
     def entry(self) -> str:
         """The entry of the chosen settings that it writes."""
-        return self.chooses or self.dataset
+        return self.chosen_entry or self.dataset
 
     @property
     def entries(self) -> list[str]:
-        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        """That, the entry of settings nearest to the paper, the one of the best at each T, and those by bytes."""
         crossed = any("temperature" in settings for settings in self.cross.values())
         more = {"nearest": self.nearest, "temperature": crossed}
-        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made), *self.by_bytes]
 
 
 class Config(Strict):
@@ -381,7 +387,13 @@ def data_settings(entry: Dataset) -> dict[str, Any]:
 
 
 # Names that the config had before: a config with one is told the present name, and older results stay readable.
-FORMER = {"tune_rounds": "finetune_rounds", "tune_rate": "finetune_rate", "tune_steps": "finetune_steps"}
+FORMER = {
+    "tune_rounds": "finetune_rounds",
+    "tune_rate": "finetune_rate",
+    "tune_steps": "finetune_steps",
+    "settings_of": "chosen_entry",
+    "chooses": "chosen_entry",
+}
 
 # The leukaemia data were a kind of their own; what that kind fixed stands in the config now.
 GOLUB: dict[str, Any] = {

@@ -90,13 +90,13 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     """Where the settings of a method in an experiment or search come from, later ones on top; each part with its key.
 
     This is the one order: a method's defaults; what a search chose for the data set (or the one it is like), then for
-    the entry that `settings_of` names; what the config says of the method, then of the method on this data; what it
+    the entry that `chosen_entry` names; what the config says of the method, then of the method on this data; what it
     says of the experiment or search. A variant's change (vary, cases, trial) lies above all. What a person writes beats
     what a search chose, and a search starts from nothing that a search chose.
     """
     entry, column = entry_of(config, name), config.methods[method]
     searched = isinstance(entry, Search)
-    other = None if isinstance(entry, Search) else entry.settings_of
+    other = None if isinstance(entry, Search) else entry.chosen_entry
     like = config.datasets[entry.dataset].settings_like
     methods = [*filter(None, [column.settings_like]), method]
     choices = {} if searched else config.choices

@@ -5,7 +5,7 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -124,13 +124,17 @@ def project_entries() -> dict[str, dict[str, Any]]:
 
 
 def general_entries(config: Config) -> dict[str, dict[str, Any]]:
+    """The entries of products that every experiment has, by name."""
+    return {entry["name"]: entry for entry in general_products(config)}
+
+
+def general_products(config: Config) -> Iterator[dict[str, Any]]:
     """A table, paired tests and a figure for each experiment that the project's own products do not show.
 
     Where features have names, as genes or columns do, the selected ones and their stability are shown too.
     """
     own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
-    entries = {}
     for name, experiment in config.experiments.items():
         if name in shown:
             continue
@@ -152,7 +156,7 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
                 (f"{name}_stability", "table", f"{genes}:stability", f"stability of the {word}s", chosen),
             ]
         for product, kind, make, title, inputs in parts:
-            entries[product] = {
+            yield {
                 "name": product,
                 "kind": kind,
                 "make": make,
@@ -162,4 +166,3 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
                 "inputs": inputs,
                 "parameters": {"word": word} if "genes" in make and word != "gene" else {},
             }
-    return entries

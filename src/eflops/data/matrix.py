@@ -57,10 +57,8 @@ class Matrix:
         index = {feature: column for column, feature in enumerate(self.features)}
         missing = [feature for feature in features if feature not in index]
         if missing:
-            word = self.words[1]
-            raise UserError(
-                f"{self.source} lacks {len(missing)} of the {len(features)} {word}s needed: {listed(missing)}."
-            )
+            lacking = f"lacks {len(missing)} of the {len(features)} {self.words[1]}s needed: {listed(missing)}"
+            raise UserError("\n".join([*self.faults, f"{self.source} {lacking}."]))
         if len(index) < len(self.features):
             raise UserError("\n".join(value_faults(self)))
         return replace(self, values=self.values[:, [index[feature] for feature in features]], features=tuple(features))

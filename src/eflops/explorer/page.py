@@ -16,7 +16,7 @@ from eflops.files import canonical_json, sha256_bytes
 
 HERE = files("eflops.explorer")
 # In the order in which they build on one another.
-SCRIPTS = ("base", "data", "charts", "tables", "product", "cell", "run", "compare", "moved", "main")
+SCRIPTS = ("base", "data", "charts", "tables", "product", "cell", "run", "lines", "compare", "moved", "main")
 VENDOR = {"d3.min.js": "LICENSE.d3", "plot.umd.min.js": "LICENSE.plot"}
 
 # What a screen shows, and what `eflops explain` prints.
@@ -24,7 +24,7 @@ DIGITS = 4
 
 
 def render(first: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
-    """The whole page; `first` is what the first sight shows, `parts` the data that scripts read."""
+    """The whole page; `first` is what the home page shows, `parts` the data that scripts read."""
     scripts = [*map(_vendored, VENDOR), *(_text(f"page/{name}.js") for name in SCRIPTS)]
     return _template("page.html.j2").render(
         **first,

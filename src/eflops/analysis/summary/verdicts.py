@@ -19,6 +19,7 @@ from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line
 from eflops.analysis.text import judged
 
 ALL_LINES = "scorecard"
+COLUMNS = "table1-column"
 DENSITY, LISTS = "claim/target-density", "table2-list"
 ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
 REACHED = {
@@ -31,7 +32,7 @@ REACHED = {
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
     parts = []
-    for section in map(section_of, ("table1", "table2", "claim")):
+    for section in map(section_of, ("table1", COLUMNS, "table2", "claim")):
         verdicts = card["sections"][section.name]
         parts.append(f"of {section.what.format(sum(verdicts.values()))} {count_verdicts(verdicts)}")
     yield Point(f"O{'; '.join(parts)[1:]}.", ALL_LINES, REPRODUCTION)
@@ -78,7 +79,15 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
     for section in SECTIONS:
         lines = [line for line in card["lines"] if line["section"] == section.name]
         differing = [line for line in lines if line["verdict"] == Verdict.DIFFERS]
-        if differing and section.prefix not in (LISTS, section_of("claim").prefix):
+        if differing and section.prefix == COLUMNS:
+            named = [
+                f"{card['labels'].get(line['column'], line['column'])} (p {line['ours'][0]['mean']:.2g})"
+                for line in differing
+            ]
+            verb = "differs" if len(differing) == 1 else "differ"
+            text = f"Table 1, columns as wholes: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
+            yield Point(text, _link(differing[0]), REPRODUCTION)
+        elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ, the furthest"
             furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
             count = f"{section.name}: {len(differing)} of {len(lines)} {verb}"

@@ -40,6 +40,7 @@ Explorer.number = (value) => {
   if (value === null || value === undefined) return "–";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return typeof value === "object" ? JSON.stringify(value) : String(value);
+  if (Math.abs(value) < 1e-12) return "0";  // what rounding leaves of a difference of equals
   if (Number.isInteger(value)) return WHOLE.format(value).replace("-", "−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
 };
@@ -53,12 +54,43 @@ Explorer.sd = (values) => {
   return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1));
 };
 
+// Quantiles of Student's t for a 95 % interval, by degrees of freedom; between them the next smaller is the safe choice.
+const T = [[1, 12.706], [2, 4.303], [3, 3.182], [4, 2.776], [5, 2.571], [6, 2.447], [7, 2.365], [8, 2.306], [9, 2.262], [10, 2.228], [11, 2.201], [12, 2.179],
+  [13, 2.160], [14, 2.145], [15, 2.131], [16, 2.120], [17, 2.110], [18, 2.101], [19, 2.093], [20, 2.086], [24, 2.064], [29, 2.045], [39, 2.023], [59, 2.001], [99, 1.984], [199, 1.972]];
+// The 95 % interval of the mean of values; none below three, as in the tables.
+Explorer.interval = (values) => {
+  if (values.length < 3) return null;
+  const quantile = T.findLast(([df]) => df <= values.length - 1)[1];
+  const half = quantile * Explorer.sd(values) / Math.sqrt(values.length);
+  const mean = Explorer.mean(values);
+  return { low: mean - half, high: mean + half };
+};
+
 Explorer.quote = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", `'"'"'`) + "'");
 
 Explorer.trail = (...steps) =>
   Explorer.h("nav", { class: "trail", "aria-label": "Where this is" },
-    [["First sight", "#"], ...steps].flatMap(([name, address], place) => [
+    [["Home", "#"], ...steps].flatMap(([name, address], place) => [
       place ? " › " : "", address ? Explorer.h("a", { href: address }, name) : Explorer.h("span", { "aria-current": "page" }, name)]));
+
+// The results folder as a command names it: where this page lies, if it lies in its results folder.
+Explorer.folder = (index) => {
+  if (!index.inside || location.protocol !== "file:") return index.results;
+  return decodeURIComponent(location.pathname).replace(/\/[^/]*$/, "");
+};
+
+Explorer.download = (name, type, text) => {
+  const link = Explorer.h("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+};
+
+// Rows of values as CSV; a cell with a comma, a quote or a line's end stands in quotes.
+Explorer.csv = (columns, rows) => [columns, ...rows].map((row) => row.map((value) => {
+  const text = value === null || value === undefined ? "" : String(value);
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}).join(",")).join("\n") + "\n";
 
 Explorer.copy = async (text) => {
   // A page from disk has no clipboard of its own in every browser; the old way works in all.

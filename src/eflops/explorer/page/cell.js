@@ -73,13 +73,20 @@
     const lost = members.filter((member) => Explorer.at(runs.status, member.place) === "diverged").length;
     const within = values.length && typeof value === "number" && value >= Math.min(...values) - 1e-9 && value <= Math.max(...values) + 1e-9;
     const paper = line?.paper;
+    // One method's runs alone: the means of two methods' draws would mix the methods.
+    const single = new Set(points.map((point) => point.method)).size === 1;
+    const byDraw = single ? Object.values(Object.groupBy(told, (member) => `${Explorer.at(runs.ratio, member.place)} ${Explorer.at(runs.draw, member.place)}`)) : [];
+    const draws = byDraw.map((group) => Explorer.mean(group.map((member) => member.value)));
     return [
       h("div", { class: "panel" }, Explorer.pairs([
-        ["how it comes about", formula], ["runs", `${members.length}, of which ${lost} diverged`],
-        ["of these runs", values.length ? `mean ${Explorer.number(Explorer.mean(values))}, sd ${Explorer.number(Explorer.sd(values))}, from ${Explorer.number(Math.min(...values))} to ${Explorer.number(Math.max(...values))}` : null],
-        ["the paper's", paper ? [`${Explorer.number(paper.value)}${paper.sd ? ` ± ${Explorer.number(paper.sd)}` : ""} `, h("a", { href: Explorer.address("scorecard", { line: line.id }) }, Explorer.badge(line.verdict))] : null]])),
+        ["derivation", formula], ["runs", `${members.length}, of which ${lost} diverged`],
+        ["over the runs", values.length ? `mean ${Explorer.number(Explorer.mean(values))}, sd ${Explorer.number(Explorer.sd(values))}, from ${Explorer.number(Math.min(...values))} to ${Explorer.number(Math.max(...values))}` : null],
+        ["over the draws", draws.length > 1 && draws.length < values.length ? `sd ${Explorer.number(Explorer.sd(draws))} of the means of ${draws.length} draws` : null],
+        ["the paper's", paper ? [`${Explorer.number(paper.value)}${paper.sd ? ` ± ${Explorer.number(paper.sd)} (its own spread, which decides nothing here)` : ""} `, h("a", { href: Explorer.address("scorecard", { line: line.id }) }, Explorer.badge(line.verdict))] : null],
+        ["why", line && line.reason !== formula ? line.reason : null]])),
+      line?.ours.some((each) => each.low !== null) ? [h("h2", {}, paper ? "The interval that decides the verdict" : "The comparisons that decide the verdict"), Explorer.intervals(line)] : null,
       points.length ? h("h2", {}, "How the runs spread") : null,
-      points.length ? Explorer.distribution(index, { points, value: within ? value : undefined, paper: paper && metric ? paper : null, label: Explorer.words(metric || "value") }) : null,
+      points.length ? Explorer.distribution(index, { points, value: within ? value : undefined, paper: paper && metric && within ? paper : null, decides: within && paper ? line.ours[0] : null, label: Explorer.words(metric || "value") }) : null,
       h("h2", {}, "Where it comes from, on the command line"), ...commands.map(Explorer.command),
       h("h2", {}, "Runs"), runTable(index, runs, members, metric, of), ...origin(runs, members.map((member) => member.place)),
     ];
@@ -102,7 +109,7 @@
     if (reference === null) return [...head, h("p", { class: "panel" }, "No run stands behind this number: it is read from a file that other fits or the paper fill.")];
     const words = [...given.flatMap(([key, each]) => ["--row", `${key}=${each}`]), "--column", parameters.cell];
     return [...head, ...body(index, runs, { reference, value, line: paperOf(index, reference, value), of: Explorer.cellAddress(product, row, column).slice(1),
-      commands: commands(`${index.results}/${product.file}`, words) })];
+      commands: commands(`${Explorer.folder(index)}/${product.file}`, words) })];
   };
 
   Explorer.views.line = async (id) => {
@@ -119,7 +126,7 @@
         ...["mean", "low", "high", "n", "diverged"].map((name) => ({ name, number: true, value: (each) => each[name] }))] }) : null];
     const reference = index.card.behind[place];
     if (reference === null) return [...head, h("p", { class: "panel" }, line.reason)];
-    return [...head, ...body(index, runs, { reference, value: only?.mean, line, of: Explorer.address("scorecard", { line: id }).slice(1), commands: commands(`${index.results}/scorecard.json`, ["--line", id]) })];
+    return [...head, ...body(index, runs, { reference, value: only?.mean, line, of: Explorer.address("scorecard", { line: id }).slice(1), commands: commands(`${Explorer.folder(index)}/scorecard.json`, ["--line", id]) })];
   };
 
   // The runs of the number that an address names, for what is shown beside one of them.

@@ -11,7 +11,7 @@
     color: { domain: methods, range: methods.map((method) => Explorer.colour(index, method)) },
     symbol: { domain: methods, range: methods.map((method) => Explorer.symbol(index, method)) },
   });
-  const base = (label, width) => ({ width: Math.min(width ?? NARROW, wideWidth()), ariaLabel: label, style: { fontSize: "12px", background: "none" }, marginLeft: 52, marginBottom: 40 });
+  const base = (label, width) => ({ width: Math.min(width ?? NARROW, wideWidth()), ariaLabel: label, style: { fontSize: "12px", background: "none" }, marginLeft: 52, marginTop: 34, marginBottom: 52 });
 
   const framed = (plot, legend) => h("div", { class: "chart" }, legend, plot);
 
@@ -30,7 +30,7 @@
     }), (extra || []).map((text) => h("li", {}, text)));
 
   // The values of the runs behind a number, a row per method; the number itself and the paper's as lines.
-  Explorer.distribution = (index, { points, value, paper, label }) => {
+  Explorer.distribution = (index, { points, value, paper, decides, label }) => {
     const methods = [...new Set(points.map((point) => point.method))];
     const most = Math.max(...methods.map((method) => points.filter((point) => point.method === method).length));
     // Of hundreds of runs each is a stroke: room for a point is not left, and a link for each takes the browser long.
@@ -42,17 +42,35 @@
       ? Plot.tickX(points, { ...place, strokeOpacity: 0.5 })
       : Plot.dot(points, Plot.dodgeY({ ...place, ...links, anchor: "middle", r: most > 60 ? 2.5 : 4.5, fillOpacity: 0.75, padding: 0.6 }));
     const marks = [
-      paper?.sd ? Plot.rectX([paper], { x1: paper.value - paper.sd, x2: paper.value + paper.sd, fill: "currentColor", fillOpacity: 0.08 }) : null,
+      decides ? Plot.rectX([decides], { x1: "low", x2: "high", fill: "currentColor", fillOpacity: 0.08 }) : null,
       paper ? Plot.ruleX([paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,
       Number.isFinite(value) ? Plot.ruleX([value], { strokeWidth: 2, strokeOpacity: 0.55 }) : null,
       dots,
     ];
-    const told = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}${paper.sd ? ", shaded ± its sd" : ""}` : null];
+    const told = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}` : null, decides ? "shaded: the interval that decides the verdict" : null];
     const plot = Plot.plot({ ...base(`Values of ${points.length} runs: ${label}`, wideWidth()), ...scales(index, methods),
-      height: rows ? 60 + methods.length * 64 : 150, marginLeft: rows ? 130 : 20, fy: { label: null, axis: rows ? "left" : null },
+      height: rows ? 100 + methods.length * 64 : 200, marginLeft: rows ? 130 : 20, fy: { label: null, axis: rows ? "left" : null },
       x: { label, grid: true, nice: true, inset: 10 }, marks });
     if (many) opened(plot, points);
     return framed(plot, Explorer.legend(index, rows ? [] : methods, told.filter(Boolean)));
+  };
+
+  // Our values with the intervals that decide a line's verdict, and the paper's number as a dashed line.
+  Explorer.intervals = (line) => {
+    const values = line.ours.filter((each) => each.low !== null && each.low !== undefined);
+    const colour = `var(--${{ agrees: "good", differs: "bad", "agrees at nearest settings": "near" }[line.verdict] ?? "half"})`;
+    // A claim about a baseline of two meanings has each comparison twice.
+    const twice = line.grounds?.length === 2 && new Set(values.map((each) => each.name)).size < values.length;
+    const against = (place) => (twice ? `, ${line.grounds[place < values.length / 2 ? 0 : 1].against}` : "");
+    const named = values.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
+    const zero = !line.paper && values.some((each) => each.low < 0) ? [0] : [];
+    const unit = line.paper ? `for one more of the ${values[0].n} ${values[0].unit}` : `of the mean over ${values[0].n} ${values[0].unit}`;
+    const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: 190, x: { label: null, grid: true, nice: true, inset: 10 },
+      y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text) }, marks: [
+        Plot.ruleX(zero), line.paper ? Plot.ruleX([line.paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,
+        Plot.link(named, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: colour, strokeWidth: 5, strokeOpacity: 0.55, strokeLinecap: "butt" }),
+        Plot.dot(named, { x: "mean", y: "label", fill: colour, r: 4.5, title: (each) => `${each.name}: ${Explorer.number(each.mean)} (${Explorer.number(each.low)} to ${Explorer.number(each.high)})` })] });
+    return framed(plot, h("ul", { class: "legend" }, h("li", {}, `● ours, with the 95 % interval ${unit}`), line.paper ? h("li", {}, `┆ the paper's ${Explorer.number(line.paper.value)}`) : null));
   };
 
   // A run's curve over the others of its number.
@@ -91,22 +109,33 @@
     const order = number ? undefined : [...new Set(xs)];
     const place = number ? { x: "x", y: "y" } : { x: "y", y: "x" };
     const links = points.length <= 1200 ? { href: "href", ariaLabel: "title" } : {};
+    const below = { labelAnchor: "center", labelArrow: "none", labelOffset: 42 };
     const value = { label: y, grid: true, nice: true };
     const rest = number
-      ? { x: { label: x, type, ...(type === "point" ? { domain: [...new Set(xs)].sort((one, other) => one - other) } : { nice: true, inset: 8 }), tickFormat: type ? "~g" : undefined }, y: value }
-      : { x: value, y: { label: null, type: "band", domain: order, padding: 0.2, tickFormat: (text) => (String(text).length > 30 ? String(text).slice(0, 29) + "…" : String(text)) } };
+      ? { x: { label: x, ...below, type, ...(type === "point" ? { domain: [...new Set(xs)].sort((one, other) => one - other) } : { nice: true, inset: 8 }), tickFormat: type ? "~g" : undefined }, y: value }
+      : { x: { ...value, ...below }, y: { label: null, type: "band", domain: order, padding: 0.2, tickFormat: (text) => (String(text).length > 30 ? String(text).slice(0, 29) + "…" : String(text)) } };
     const tall = height || (number ? 340 : Math.max(160, 60 + order.length * 30));
     const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190,
-      fx: { label: facets.fx ? points[0].fxName : null }, fy: { label: facets.fy ? points[0].fyName : null }, marks: [
+      fx: { label: facets.fx ? points[0].fxName : null, padding: 0.12 }, fy: { label: facets.fy ? points[0].fyName : null, padding: 0.12 }, marks: [
         zero ? (number ? Plot.ruleY([0]) : Plot.ruleX([0])) : null,
         number ? Plot.ruleX(points.filter((point) => point.low !== undefined), { ...facets, x: "x", y1: "low", y2: "high", stroke: "method", strokeOpacity: 0.4 }) : Plot.ruleY(points.filter((point) => point.low !== undefined), { ...facets, y: "x", x1: "low", x2: "high", stroke: "method", strokeOpacity: 0.4 }),
         connect && number ? Plot.line(points, { ...facets, x: "x", y: "y", z: (point) => `${point.method} ${point.series ?? ""}`, stroke: "method", strokeWidth: 1.3, sort: "x" }) : null,
         Plot.dot(points, { ...facets, ...place, ...links, title: "title", fill: "method", symbol: "method", r: points.length > 400 ? 2.5 : 4, fillOpacity: means ? 0.55 : 0.9 }),
+        means && number ? Plot.ruleX(means.filter((mean) => mean.low !== null), { ...facets, x: "x", y1: "low", y2: "high", stroke: "method", strokeWidth: 2.5 }) : null,
+        means && !number ? Plot.ruleY(means.filter((mean) => mean.low !== null), { ...facets, y: "x", x1: "low", x2: "high", stroke: "method", strokeWidth: 2.5 }) : null,
         means && number ? Plot.line(means, { ...facets, x: "x", y: "y", stroke: "method", strokeWidth: 2, sort: "x" }) : null,
         means && !number ? Plot.tickX(means, { ...facets, x: "y", y: "x", stroke: "method", strokeWidth: 3 }) : null,
       ] });
     if (!links.href) opened(plot, points);
     return framed(plot, Explorer.legend(index, methods));
+  };
+
+  // A chart as a file of its own: with its namespace, a white ground and the page's ink.
+  Explorer.svg = (chart) => {
+    const copy = [...chart.querySelectorAll("svg")].at(-1).cloneNode(true);
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    copy.setAttribute("style", "background: white; color: #1b1f24; font: 12px sans-serif");
+    return `<?xml version="1.0" encoding="utf-8"?>\n${new XMLSerializer().serializeToString(copy)}\n`;
   };
 
   // Moves in units of their spread, a row per file.

@@ -94,7 +94,7 @@
     } else {
       parts.push(...(product.shown ? shown(product) : []), h("details", { open: !product.shown }, h("summary", {}, "All plain numbers of this table"), Explorer.plainTable(index, product)));
     }
-    parts.push(h("p", { class: "soft" }, "File: ", h("code", {}, `${index.results}/${product.file}`)));
+    parts.push(h("p", { class: "soft" }, "File: ", h("code", {}, `${Explorer.folder(index)}/${product.file}`)));
     return parts;
   };
 })();

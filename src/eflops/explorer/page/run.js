@@ -32,7 +32,7 @@
     const phases = Object.entries(Explorer.at(runs.traffic, own));
     const names = [...new Set(phases.flatMap(([, counts]) => Object.keys(counts)))];
     const words = { up: "bytes to the server", down: "bytes to clients", paper: "by the paper's formula", messages: "messages", last_round: "bytes of the last round" };
-    return Explorer.table({ caption: "What was sent, by phase", rows: phases, columns: [{ name: "phase", head: true, value: ([phase]) => phase },
+    return Explorer.table({ caption: "Bytes sent, by phase", rows: phases, columns: [{ name: "phase", head: true, value: ([phase]) => phase },
       ...names.map((name) => ({ name: words[name] ?? Explorer.words(name), number: true, value: ([, counts]) => counts[name] ?? null }))] });
   };
 
@@ -93,7 +93,7 @@
 
   Explorer.views.run = async (path, parameters) => {
     const [index, runs, curves, supports] = await Promise.all(["index", "runs", "curves", "supports"].map(Explorer.part));
-    const own = runs.path.indexOf(`${path}.json`);
+    const own = runs.path.indexOf(`${path.replace(/\.json$/, "")}.json`);
     if (own < 0) return Explorer.lost(`There is no run ${path}.`);
     const of = parameters.of ? Explorer.membersOf(index, runs, parameters.of) : null;
     const members = of?.some((member) => member.place === own) ? of : alike(runs, own);
@@ -105,7 +105,7 @@
       h("p", {}, Explorer.badge(at("status")), at("diverged_round") === null ? "" : ` in round ${at("diverged_round")}`, " ", h("span", { class: "soft" }, `experiment ${at("experiment")}`)),
       h("div", { class: "columns" }, h("div", {}, h("div", { class: "panel" }, Explorer.pairs(final)), ...(curveSection(index, runs, curves, own, members) ?? [])),
         h("div", {}, traffic(runs, own), operations(runs, own),
-          h("div", { class: "panel" }, Explorer.pairs([["record", h("code", {}, `${index.results}/runs/${runs.path[own]}`)], ["result sha256", h("code", {}, at("result_sha256"))], ["data", h("code", {}, `${at("data")} ${at("data_sha256")}`)],
+          h("div", { class: "panel" }, Explorer.pairs([["record", h("code", {}, `${Explorer.folder(index)}/runs/${runs.path[own]}`)], ["result sha256", h("code", {}, at("result_sha256"))], ["data", h("code", {}, `${at("data")} ${at("data_sha256")}`)],
             ["commit", h("code", {}, at("commit"))], ["CPU seconds", `${Explorer.number(at("cpu_seconds"))} for ${at("runs_in_batch")} runs side by side`], ["finished", at("finished_at")]])))),
       ...support(runs, supports, own),
       h("h2", {}, "Settings"), h("div", { class: "panel" }, Explorer.pairs(Object.entries(at("settings")).map(([name, value]) => [Explorer.words(name), Explorer.number(value)]), true)),
