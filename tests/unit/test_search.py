@@ -269,3 +269,15 @@ def test_records_of_other_code_are_ranked_and_adopted(tmp_path: Path) -> None:
     assert variants_of(check(raw), "t", "eflops")["t0_1"].temperature == 0.1
     with pytest.raises(ConfigError, match="no entry synthetic_other"):
         check(raw | {"experiments": {"t": raw["experiments"]["t"] | {"cases_of": "synthetic_other"}}})
+
+
+def test_further_entries_are_chosen_from_the_trials_that_send_few_bytes():
+    rows = []
+    for trial, (r2, sent) in enumerate([(0.9, 0.4), (0.8, 0.2), (0.7, 0.1), (0.6, 0.05)]):
+        rows.append({"method": "a", "variant": f"trial{trial:02d}", "drawn": True, "score": r2, "sent": sent,
+                     "excluded": "bytes" if sent > 0.3 else "", "set_rate": trial / 10})  # fmt: skip
+    ranked = pd.DataFrame(rows).sort_values(["excluded", "score"], ascending=[True, False], ignore_index=True)
+    assert choose(ranked, {"a": ["rate"]}) == {"a": {"rate": 0.1}}
+    assert choose(ranked, {"a": ["rate"]}, 0.14) == {"a": {"rate": 0.2}}
+    with pytest.raises(UserError, match="No trial of a is admitted"):
+        choose(ranked, {"a": ["rate"]}, 0.01)

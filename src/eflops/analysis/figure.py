@@ -43,7 +43,11 @@ STYLES = {
     "fediht": ("#0072B2", "^"),
     "fediterht": ("#56B4E9", "v"),
     "fedavg": ("#009E73", "D"),
+    "feddualavg": ("#CC79A7", "X"),
     "centralized": ("#000000", "P"),
+    "eflops_feedback": ("#8C3B00", "h"),
+    "flops_feedback": ("#8A6500", "p"),
+    "fedavg_feedback": ("#00543D", "d"),
 }
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
 # Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.

@@ -138,11 +138,16 @@ def _excluded(trials: pd.DataFrame, admit: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
-    """The searched settings of each method's best drawn trial; a UserError where no trial of a method is admitted."""
-    best = trials[trials["drawn"]].drop_duplicates("method").set_index("method")
+def choose(
+    trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float = math.inf
+) -> dict[str, dict[str, Any]]:
+    """The searched settings of each method's best drawn trial; a UserError where no trial of a method is admitted.
+
+    sent: the largest share of dense bytes that a trial may send in training.
+    """
+    best = trials[trials["drawn"] & (trials["sent"] <= sent)].drop_duplicates("method").set_index("method")
     for method in searched:
-        if best.loc[method, "excluded"]:
+        if method not in best.index or best.loc[method, "excluded"]:
             raise UserError(f"No trial of {method} is admitted; widen its ranges or what the search admits.")
     return {method: _settings(best.loc[method], keys) for method, keys in searched.items()}
 
@@ -181,6 +186,8 @@ def outcome(
     """All trials, and the chosen settings by entry and method, from the tracked runs of a search."""
     trials = rank(runs, search)
     choices = {search["entry"]: choose(trials, search["searched"])}
+    for entry, sent in search.get("by_bytes", {}).items():
+        choices[entry] = choose(trials, search["searched"], sent)
     if search["nearest"]:
         # Of a crossed method only the trials that it may choose: as many as every other method has.
         drawn = runs[_drawn(zip(runs["method"], runs["variant"], strict=True), search["budget"])]

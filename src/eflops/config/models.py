@@ -304,6 +304,9 @@ class Search(Strict):
     metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="what trials are ranked by")
     score: Literal["mean", "mean_minus_sd"] = Field("mean", description="what a trial's runs are summed up to")
     admit: Admission = Field(Admission(), description="trials that may be chosen")
+    by_bytes: dict[Name, Positive] = Field(
+        {}, description="further entries that it writes from the same trials: those that send at most this share"
+    )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
         None, description="the paper's table whose columns the entry <chosen_entry>_nearest comes nearest"
     )
@@ -321,10 +324,10 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        """That, the entry of settings nearest to the paper, the one of the best at each T, and those by bytes."""
         crossed = any("temperature" in settings for settings in self.cross.values())
         more = {"nearest": self.nearest, "temperature": crossed}
-        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made), *self.by_bytes]
 
 
 class Config(Strict):

@@ -9,11 +9,11 @@ from eflops.rng import numpy_generator
 def ranking(search: Search) -> dict[str, Any]:
     """The rules of a search's ranking.
 
-    Returns: `metric`, `score`, `admit`, `nearest` and `entry` as the config has them; `searched`: by method, the
-    settings that its trials set; `budget`: by crossed method, the variants that it may choose from (`budget_of`);
+    Returns: `metric`, `score`, `admit`, `by_bytes`, `nearest` and `entry` as the config has them; `searched`: by
+        method, the settings that its trials set; `budget`: by crossed method, the variants that it may choose from;
         `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none.
     """
-    rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest"})
+    rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest", "by_bytes"})
     searched = {
         name: [*search.settings, *search.ranges, *search.method_ranges.get(name, {}), *search.cross.get(name, {})]
         for name in search.methods
