@@ -6,6 +6,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from flwr.cli.build import build_fab_from_disk
 from flwr.supercore.task_identity import TaskIdentity
 from in_process import node_context
 
+from eflops import trust
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.flower import client
@@ -231,6 +233,32 @@ def test_a_node_says_that_the_server_runs_other_code_before_it_looks_at_its_rows
     answer = asked_node(softmax("feed"), {"data": "nowhere.csv", "label": "class"})
     assert answer.content.config_records[RECORD]["code"] == own_code()
     assert "the server runs the code feed and this node the code" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("trusted", "outcome"), [("", "refused"), ("another:Method", "refused"), ("theirs:Method", "runs")]
+)
+def test_a_node_runs_a_custom_method_only_if_its_owner_names_it(
+    tmp_path: Path, asked_node: Any, monkeypatch: pytest.MonkeyPatch, trusted: str, outcome: str
+) -> None:
+    """The file lies on the node with the server's content; a name in the server's message alone imports nothing."""
+    marker = tmp_path / "imported"
+    lines = (
+        "from pathlib import Path",
+        "from eflops.training.methods.fedavg import Method",
+        f"Path({str(marker)!r}).touch()",
+    )
+    (tmp_path / "theirs.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    table().to_csv(tmp_path / "rows.csv", index=False)
+    work = softmax(client._node_code("theirs:Method", "softmax"))
+    work = replace(work, spec=work.spec.model_copy(update={"method": "theirs:Method"}))
+    node = {"data": str(tmp_path / "rows.csv"), "label": "class", "trusted": trusted}
+    with trust.session():
+        answer = asked_node(work, node)
+    assert marker.exists() == (outcome == "runs")
+    assert answer.has_error() == (outcome == "refused")
 
 
 SIZE = 4
