@@ -4,6 +4,7 @@ A user's mistake is one sentence and exit code 2; exit code 1 says that somethin
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -298,18 +299,22 @@ def audit(
     crate: Annotated[bool, typer.Option("--crate", help="the folder is a crate")] = False,
     pictures: Annotated[bool, typer.Option(help="also draw every figure again")] = True,
     allow_stale: Annotated[bool, typer.Option("--allow-stale", help="do not fail over records of older code")] = False,
-    weights: Annotated[int, typer.Option(min=0, help="records whose metrics are computed again from weights")] = 5,
+    weights: Annotated[
+        int | None, typer.Option(min=0, help="records whose metrics are computed from weights; else 20 s of them")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="compute the metrics of all records again")] = False,
+    signer: Annotated[str, typer.Option(help="fingerprint of the key that must have signed it, SHA256:...")] = "",
     seed: Seed = None,
     cores: Annotated[int | None, typer.Option(min=1, help="processes side by side; all cores if not given")] = None,
     trusted: Trusted = False,
 ) -> int:
     """Check every record, data file, table and figure of a results folder."""
+    from eflops.explorer.make import page_of
     from eflops.provenance.audit.audit import Options, audit_crate
     from eflops.provenance.audit.audit import audit as audit_results
 
     given: dict[str, Any] = {k: v for k, v in (("seed", seed), ("cores", cores)) if v is not None}
-    options = Options(tuple(config or ()), pictures, None if every else weights, **given)
+    options = Options(tuple(config or ()), pictures, weights, every, signer=signer, page=page_of, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
     print(report)
     return int(bool(report.counted(allow_stale)))
@@ -392,6 +397,21 @@ def publish(
     count = copy(results, out, key=sign)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"Published {count} records with their tables and figures in {out} ({size / 1e6:.1f} MB).")
+
+
+@app.command(rich_help_panel=SHARING)
+def attest(
+    results: Results = RESULTS,
+    published: Annotated[Path, typer.Option(help="the results that the run is compared with")] = PUBLISHED,
+    out: Annotated[Path, typer.Option(help="the table of reproductions")] = Path("reproductions.csv"),
+    cores: Annotated[int, typer.Option(min=1, help="the cores that the run had")] = os.cpu_count() or 1,
+    minutes: Annotated[float | None, typer.Option(min=0, help="how long it took; by its jobs if not given")] = None,
+) -> None:
+    """Compare a full run with the published results, and append a row to the table of reproductions."""
+    from eflops.provenance.attest import attest as append
+
+    row = append(results, published, out, cores, minutes)
+    print(f"{out}: added {', '.join(f'{name} {value}' for name, value in row.items())}")
 
 
 @app.command(rich_help_panel=SHARING)

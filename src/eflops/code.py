@@ -15,7 +15,7 @@ from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
 # The methods that eflops.training.engines.reference has; a test compares them.
-REFERENCE_METHODS = ("eflops", "fedavg", "fediht", "fediterht")
+REFERENCE_METHODS = ("eflops", "fedavg", "feddualavg", "fediht", "fediterht")
 
 
 def code_hashes(*roots: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ SYNTHETIC = {
     "kind": "synthetic", "features": 60, "density": 0.1, "correlation": 0.2, "snr": 20, "test_rows": 40, "clients": 3,
     "client_fraction": 1.0, "count_concentration": 1.0, "min_rows": 8, "shift_scale": 0.5, "shift_offset": 0.0,
 }  # fmt: skip
-CONFIG = {
+CONFIG: dict[str, Any] = {
     "datasets": {"synthetic": SYNTHETIC},
     "methods": {
         "eflops": {"method": "eflops", "label": "E-FLoPS"},
@@ -34,26 +34,21 @@ CONFIG = {
 }
 
 
-def write_config(folder: Path) -> Path:
+def write_config(folder: Path, config: dict[str, Any] = CONFIG, name: str = "config.yaml") -> Path:
     """The config as a file."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "config.yaml"
-    path.write_text(yaml.safe_dump(CONFIG))
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(config))
     return path
 
 
-def in_batch(folder: Path, keys: dict[str, Any]) -> record.Record:
+def in_batch(folder: Path, keys: dict[str, Any], config: dict[str, Any] = CONFIG) -> record.Record:
     """The batched record of the run that a run config asks for."""
-    write_config(folder)
+    write_config(folder, config, keys.get("config", "config.yaml"))
     chosen_run = plan({"experiment": "small", **keys}, folder)
     save(make_draw(chosen_run), folder / "data" / chosen_run.draw_name, chosen_run.made_by)
-    job = Job(
-        chosen_run.spec.model_copy(update={"engine": "batched"}),
-        folder / "data",
-        folder / "runs",
-        (chosen_run.run,),
-        32,
-    )
+    spec = chosen_run.spec.model_copy(update={"engine": "batched"})
+    job = Job(spec, folder / "data", folder / "runs", (chosen_run.run,), 32)
     train(job, lambda title: lambda *_: None)
     return record.read(job.folder / chosen_run.run.path)
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from ending import stop
-from small_app import in_batch, only_record, write_config
+from small_app import CONFIG, in_batch, only_record, write_config
 
 pytestmark = pytest.mark.flower
 
@@ -57,6 +58,7 @@ def flwr_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             )  # fmt: skip
             return done.stdout + done.stderr
 
+        run.app = folder / "app"  # type: ignore[attr-defined]
         yield run
     finally:
         stop(superlink)
@@ -83,6 +85,37 @@ def test_flwr_run_goes_on_where_it_was_cut_short_and_gives_the_batched_result(fl
     assert batched.result_sha256 in second
     assert found.origin.data_sha256 == batched.origin.data_sha256
     assert not list((tmp_path / "results" / "state").iterdir())
+
+
+MODEL = """from torch import nn
+
+def build(shape, classes):
+    return nn.Sequential(nn.Linear(shape[0], 4), nn.Tanh(), nn.Dropout(0.5), nn.Linear(4, 1))
+"""
+METHOD = """from eflops.training.methods.fedavg import Method
+
+class Bundled(Method):
+    pass
+"""
+
+
+def test_the_bundle_carries_the_users_model_and_method(
+    flwr_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = Path(str(flwr_run.app))  # type: ignore[attr-defined]
+    own = {**CONFIG, "methods": {"own": {"method": "bundled_method:Bundled", "label": "Own"}}}
+    own["experiments"] = {"small": {**CONFIG["experiments"]["small"], "methods": ["own"], "model": "bundled_net:build"}}
+    (app / "bundled_net.py").write_text(MODEL)
+    (app / "bundled_method.py").write_text(METHOD)
+    (app / "config" / "own.yaml").write_text(yaml.safe_dump(own))
+    told = {"config": "config/own.yaml", "experiment": "small", "method": "own", "seed": 1}
+    said = flwr_run(" ".join(f"{key}={value!r}" for key, value in told.items()) + f" results='{tmp_path / 'r'}'", 3)
+    assert "finetuning round 4/4" in said, said
+    found = only_record(tmp_path / "r")
+    assert found.circumstances.bits == "this kind of machine"
+    assert {"bundled_net", "bundled_method"} <= found.origin.code.keys()
+    monkeypatch.syspath_prepend(app)
+    assert found.result_sha256 == in_batch(tmp_path / "batched", told, own).result_sha256
 
 
 def test_flwr_run_says_how_many_nodes_the_data_need(flwr_run: Run, tmp_path: Path) -> None:

@@ -1,11 +1,15 @@
 """A forger who writes every hash again is found out all the same, as far as records and data can contradict him."""
 
+import base64
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
+import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +17,23 @@ import pytest
 
 import small_results as study_of_its_own
 from eflops.config import study
+from eflops.config.load import check
+from eflops.config.plan import slices
 from eflops.errors import UserError
+from eflops.explorer.make import explored, page_of
 from eflops.provenance.audit.audit import Options, audit
-from eflops.provenance.audit.records import contradictions
+from eflops.provenance.audit.results import contradictions
 from eflops.provenance.audit.sample import sample
 from eflops.provenance.audit.study import check_study
 from eflops.provenance.publish import publish
 from eflops.results import checksums, record
 from eflops.results.findings import Finding
+from eflops.results.paths import SPEC
 from eflops.results.store import RECORDS, opened, pack
 
 CELL = "runs/support_recovery/nd0.64/eflops/base"
 RECORD = f"{CELL}/draw0-seed1.json"
-ALL = Options(weights=None, cores=1, pictures=False)
+ALL = Options(every=True, cores=1, pictures=False)
 
 
 def forge(results: Path, change: Callable[[dict[str, Any]], None]) -> None:
@@ -78,9 +86,56 @@ def test_every_sound_record_agrees_with_its_weights(small_results: Path) -> None
 
 
 def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_results: Path) -> None:
-    report = audit(small_results, Options(cores=1, pictures=False, seed=3))
-    assert "metrics of 5 of 24 records computed again from their weights (--seed 3 chooses the same)" in str(report)
+    report = audit(small_results, Options(cores=1, pictures=False, seed=3, seconds=0))
+    assert "metrics of 1 of 24 records computed again from their weights (--weights 1 --seed 3 chooses" in str(report)
     assert sample(range(100), 5, 3) == sample(range(100), 5, 3) != sample(range(100), 5, 4)
+    assert sample(range(100), 5, 3) == sample(range(100), 9, 3)[:5]
+
+
+def test_a_record_copied_from_another_seed(results: Path) -> None:
+    other = record.read(results / f"{CELL}/draw0-seed2.json").result.model_dump(mode="json")
+    forge(results, lambda result: result.update(other))
+    assert any("it has the same weights as support_recovery/nd0.64" in finding.what for finding in told(results))
+
+
+def test_jobs_files_that_records_or_config_contradict(results: Path) -> None:
+    config = check(study_of_its_own.CONFIG)
+    (job, spec) = next((job, spec) for job, spec in slices(config) if job.job.endswith("nd0.64/eflops"))
+    (results / job.cell).parent.mkdir(parents=True)
+    hashes = {run.path: record.read(results / job.runs / run.path).record_sha256 for run in spec.runs}
+    (results / job.cell).write_text(json.dumps({"records": hashes}))
+    path = results / SPEC.format(job=job.job)
+    path.parent.mkdir(parents=True)
+    path.write_text(job.text)
+    assert told(results) == []
+    (results / job.cell).write_text(json.dumps({"records": {**hashes, "base/draw0-seed1.json": "0" * 64}}))
+    path.write_text(json.dumps({**json.loads(job.text), "density": 0.7}))
+    (results / "specs/train/other.json").write_text("{}")
+    whats = {finding.place: finding.what for finding in told(results)}
+    assert "base/draw0-seed1.json has the hash " in whats[job.cell]
+    assert whats[path.relative_to(results).as_posix()] == "density is 0.7, and the config says 0.1"
+    assert whats["specs/train/other.json"] == "the config does not ask for it"
+
+
+def test_a_file_that_nothing_accounts_for(results: Path) -> None:
+    (results / "evil.sh").write_text("")
+    (results / "logs").mkdir()
+    (results / "logs/anything.log").write_text("")
+    assert [finding.place for finding in told(results)] == ["evil.sh"]
+
+
+def test_a_page_that_shows_other_numbers(results: Path) -> None:
+    explored([str(results)])
+    page = results / "explorer.html"
+    options = replace(ALL, weights=0, every=False, page=lambda folder, _: page_of(folder, str(results)))
+    assert told(results, options) == []
+    (part,) = re.findall(r'id="part-index">([^<]+)<', page.read_text())
+    text = zlib.decompress(base64.b64decode(part)).decode()
+    forged = base64.b64encode(zlib.compress(text.replace("E-FLoPS", "Magic", 1).encode(), 9)).decode()
+    page.write_text(page.read_text().replace(part, forged))
+    (finding,) = told(results, options)
+    assert finding.place == "explorer.html"
+    assert "Magic" in finding.what
 
 
 @pytest.mark.parametrize(
@@ -92,12 +147,28 @@ def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_result
         (lambda result: result["weights"].pop(), "weights for a support of"),
         (lambda result: result["weights"].__setitem__(0, 1.5), "not those whose hash it states"),
         (lambda result: result["metrics"].update(luck=7.0), "luck is 7.0, and its curve ends with None"),
+        (
+            lambda result: result["curve"]["round"].__setitem__(1, 3),
+            "that its settings ask for (('training', 3)",
+        ),
+        (lambda result: result.update(diverged_round=3), "it finished, and its round of divergence is 3"),
+        (lambda result: result["macs"].update(weights=5), "it states 5 operations, and keeps 6 weights"),
+        (lambda result: result["dense_macs"].update(weights=5), "it states 5 dense operations for 64 parameters"),
+        (lambda result: result["traffic"]["training"].update(messages=2), "it states 2 messages of training; 6 rounds"),
+        (
+            lambda result: result["traffic"]["finetuning"].update(up=2),
+            "messages of its support have",
+        ),
+        (lambda result: result["traffic"]["training"].update(up=10**6), "its messages have at most"),
     ],
 )
 def test_a_result_that_contradicts_itself(small_results: Path, change: Callable[[Any], Any], words: str) -> None:
-    values = record.read(small_results / RECORD).result.model_dump(mode="json")
+    entry = record.read(small_results / RECORD)
+    values = entry.result.model_dump(mode="json")
     change(values)
-    assert any(words in what for what in contradictions(record.Result.model_validate(values)))
+    changed = entry.model_copy(update={"result": record.Result.model_validate(values)})
+    assert any(words in what for what in contradictions(changed, clients=3))
+    assert not list(contradictions(entry, clients=3))
 
 
 def test_a_paper_number_changed_in_the_published_targets(published: Path) -> None:
@@ -208,11 +279,22 @@ def test_a_signature_holds_until_the_list_is_written_again(results: Path, tmp_pa
     out = tmp_path / "signed"
     publish(results, out, key=key)
     assert told(out) == []
-    assert checksums.signer(out).startswith("SHA256:")
+    signer = checksums.signer(out)
+    assert signer.startswith("SHA256:")
+    assert told(out, replace(ALL, signer=signer)) == []
+    other = Finding("damaged", "SHA256SUMS.sig", f"the folder is signed by the key {signer}, not by SHA256:other")
+    assert told(out, replace(ALL, signer="SHA256:other")) == [other]
     with (out / "summary.md").open("a") as stream:
         stream.write("more\n")
     checksums.write(out)
     assert Finding("damaged", "SHA256SUMS.sig", "it is not a signature of SHA256SUMS") in told(out)
+
+
+def test_a_signature_that_disappeared(results: Path, tmp_path: Path, key: Path) -> None:
+    publish(results, tmp_path / "signed", key=key)
+    (tmp_path / "signed/SHA256SUMS.sig").unlink()
+    (finding,) = told(tmp_path / "signed", replace(ALL, every=False, weights=0))
+    assert finding.what.endswith("signed it, and its signature is gone")
 
 
 def test_two_records_of_one_run_are_refused(results: Path, tmp_path: Path) -> None:

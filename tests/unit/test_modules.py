@@ -89,6 +89,13 @@ def test_flowers_client_and_the_reference_engine_agree_but_for_rounding(name: st
     assert own.traffic == ours.traffic
 
 
+def test_a_networks_weights_are_not_compared_with_the_true_features(synthetic: Federation) -> None:
+    (network,) = train(synthetic, "nets:dropout", "fedavg", [1], rounds=1, finetune_rounds=0)
+    (linear,) = train(synthetic, "nets:linear", "fedavg", [1], rounds=1, finetune_rounds=0)
+    assert "support_recovery" not in network.metrics
+    assert "support_recovery" in linear.metrics
+
+
 def test_a_run_does_not_depend_on_its_neighbours_and_comes_back_bit_for_bit(synthetic: Federation) -> None:
     for engine in ("batched", "reference"):
         both = train(synthetic, "nets:dropout", "eflops", [1, 2], engine=engine)

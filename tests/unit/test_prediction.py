@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from eflops.analysis.stats.prediction import Noise, beta_binomial_interval, outside, prediction_intervals, within
+from eflops.analysis.stats.prediction import (
+    Noise,
+    PredictionInterval,
+    beta_binomial_interval,
+    joint_test,
+    outside,
+    prediction_intervals,
+    within,
+)
 
 
 def study(generator: np.random.Generator, draws: int, seeds: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,3 +108,51 @@ def test_the_interval_of_a_share_covers_a_further_split() -> None:
         share = beta_binomial_interval(chosen, 30)
         inside.append(share.low <= generator.binomial(30, p[30]) / 30 <= share.high)
     assert 0.92 <= np.mean(inside) <= 0.99
+
+
+def test_a_column_is_judged_jointly_as_the_prediction_of_a_regression_would() -> None:
+    """Of one number Hotelling's test is the t-test for one further unit; of several, F of a regression on a mark."""
+    generator = np.random.default_rng(4)
+    units = generator.normal(size=(20, 1))
+    (alone,) = prediction_intervals(units[:, None, :], [Noise(0.0, 1)])
+    test = joint_test(units, np.array([2.5]))
+    assert (test.f, test.df) == (pytest.approx(alone.t(2.5) ** 2), (1, 19))
+    several = generator.normal(size=(20, 3)) @ np.array([[1, 0.8, 0.3], [0, 0.5, 0.2], [0, 0, 0.1]])
+    other = np.array([0.5, -1.0, 0.2])
+    # The multivariate regression of all 21 vectors on a mark of the last: its Hotelling-Lawley test is this one.
+    mark = np.append(np.zeros(20), 1.0)
+    fit = sm.multivariate.MultivariateLS(np.vstack([several, other]), sm.add_constant(mark)).fit()
+    row = fit.mv_test([("x1", np.array([[0.0, 1.0]]), np.eye(3))]).results["x1"]["stat"].loc["Hotelling-Lawley trace"]
+    test = joint_test(several, other)
+    assert test.f == pytest.approx(float(row["F Value"]))
+    assert test.p == pytest.approx(float(row["Pr > F"]))
+
+
+def test_a_column_may_differ_where_each_of_its_numbers_agrees() -> None:
+    generator = np.random.default_rng(0)
+    together = generator.normal(size=(20, 1)) + 0.1 * generator.normal(size=(20, 2))
+    other = np.array([0.8, -0.8])
+    intervals = prediction_intervals(together[:, None, :], [Noise(0.0, 1)] * 2)
+    assert all(abs(each.t(number)) < 2 for each, number in zip(intervals, other, strict=True))
+    assert joint_test(together, other).p < 1e-6
+    with pytest.raises(ValueError, match="3 complete units; 4 are needed"):
+        joint_test(together[:3], other)
+
+
+@pytest.mark.slow
+def test_a_further_draw_is_rejected_as_often_as_the_level_says() -> None:
+    generator = np.random.default_rng(8)
+    mixing = generator.normal(size=(7, 7))
+    rejected = sum(
+        joint_test((all_ := generator.normal(size=(21, 7)) @ mixing)[:20], all_[20]).p < 0.05 for _ in range(2000)
+    )
+    assert 70 <= rejected <= 130
+
+
+def test_the_power_of_an_interval_is_how_often_a_shifted_number_falls_outside() -> None:
+    interval = PredictionInterval(mean=0.5, error=0.05, df=20.0, units=21)
+    assert interval.power(0.0) == pytest.approx(0.05)
+    generator = np.random.default_rng(1)
+    # t of a shifted normal over an independent estimate of its error.
+    t = (0.1 / 0.05 + generator.normal(size=200_000)) / np.sqrt(generator.chisquare(20, 200_000) / 20)
+    assert interval.power(0.1) == pytest.approx(np.mean(np.abs(t) * 0.05 > interval.half), abs=5e-3)

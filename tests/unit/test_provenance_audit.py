@@ -223,7 +223,7 @@ def test_a_packed_file_that_is_no_longer_one_is_named(published: Path) -> None:
 
 def test_the_command_tells_by_its_exit_code(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", str(results)]) == 0
-    assert capsys.readouterr().out.endswith("nothing to find fault with.\n")
+    assert capsys.readouterr().out.endswith("no problems found.\n")
     (results / RECORD).unlink()
     assert main(["audit", str(results)]) == 1
     assert f"missing: {RECORD}: the config asks for it\n" in capsys.readouterr().out

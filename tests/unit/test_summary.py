@@ -99,8 +99,8 @@ def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
         claim("agrees"),
     )
     assert points(made, "The paper's numbers and claims") == [
-        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of Table 2's 0 shares none is judged; of 1 "
-        "claims 1 agrees."
+        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of its 0 columns as wholes none is judged; "
+        "of Table 2's 0 shares none is judged; of 1 claims 1 agrees."
     ]
 
 
@@ -133,6 +133,12 @@ def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Sou
     diverged = {"ours": [value | {"mean": None, "low": None, "high": None}], "row": "0.64"}
     judged(made, line | diverged)
     assert points(made, "Does not hold")[0].startswith("Table 1: 1 of 1 differs: FedAvg, N/d 0.64, \N{EN DASH} here")
+
+
+def test_columns_that_differ_as_wholes_are_named_with_their_p(made: Source) -> None:
+    line = {"section": "Table 1, columns", "id": "table1-column/fedavg", "column": "fedavg", "paper": None}
+    judged(made, line | {"verdict": "differs", "ours": [{"mean": 0.0051}]}, line | {"verdict": "agrees"})
+    assert points(made, "Does not hold") == ["Table 1, columns as wholes: 1 of 2 differs: FedAvg (p 0.0051)."]
 
 
 def test_claims_that_cannot_be_told_say_why(made: Source) -> None:

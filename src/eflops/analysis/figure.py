@@ -43,7 +43,11 @@ STYLES = {
     "fediht": ("#0072B2", "^"),
     "fediterht": ("#56B4E9", "v"),
     "fedavg": ("#009E73", "D"),
+    "feddualavg": ("#CC79A7", "X"),
     "centralized": ("#000000", "P"),
+    "eflops_feedback": ("#8C3B00", "h"),
+    "flops_feedback": ("#8A6500", "p"),
+    "fedavg_feedback": ("#00543D", "d"),
 }
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
 # Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.
@@ -136,9 +140,9 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
     def paint() -> Drawing:
         drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
+        for panel, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(panel)
+            letter(panel, name)
         method_legend(drawing, data["method"].unique(), source, columns=6)
         return drawing
 

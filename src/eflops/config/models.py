@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
-from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive, Share, Strict
+from eflops.config.settings import Count, Flag, FromText, Positive, Share, Strict
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+# A name is a part of file names, which have at most 255 letters.
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
 Settings = dict[str, Setting]
@@ -16,6 +17,8 @@ Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
 Runs = Annotated[int, FromText, Field(ge=1, le=10_000)]
+# Larger deviations overflow float32 together with the features that they scale.
+Scale = Annotated[float, FromText, Field(ge=0, le=1e6)]
 Item = TypeVar("Item")
 
 
@@ -86,8 +89,8 @@ class Synthetic(Dataset):
     )
     snr: Positive = Field(20.0, description="signal-to-noise ratio of the target")
     test_rows: Count = Field(5000, description="rows of the common test set")
-    shift_scale: NonNegative = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
-    shift_offset: NonNegative = Field(0.0, description="sd of the constant added to each client's features")
+    shift_scale: Scale = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
+    shift_offset: Scale = Field(0.0, description="sd of the constant added to each client's features")
 
 
 class Expression(Dataset):
@@ -304,6 +307,9 @@ class Search(Strict):
     metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="what trials are ranked by")
     score: Literal["mean", "mean_minus_sd"] = Field("mean", description="what a trial's runs are summed up to")
     admit: Admission = Field(Admission(), description="trials that may be chosen")
+    by_bytes: dict[Name, Positive] = Field(
+        {}, description="further entries that it writes from the same trials: those that send at most this share"
+    )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
         None, description="the paper's table whose columns the entry <chosen_entry>_nearest comes nearest"
     )
@@ -321,10 +327,10 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That, the entry of settings nearest to the paper, and the one of the best at each T, where they are made."""
+        """That, the entry of settings nearest to the paper, the one of the best at each T, and those by bytes."""
         crossed = any("temperature" in settings for settings in self.cross.values())
         more = {"nearest": self.nearest, "temperature": crossed}
-        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made)]
+        return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made), *self.by_bytes]
 
 
 class Config(Strict):

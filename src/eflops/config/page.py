@@ -9,7 +9,7 @@ from annotated_types import Ge, Gt, Le, Lt, MinLen
 from pydantic.fields import FieldInfo
 
 from eflops.config.models import KINDS, Admission, Config, Dataset, Experiment, Interval, Method, Search
-from eflops.config.settings import DEFAULTS, GatedSettings, Strict, TrainingSettings
+from eflops.config.settings import DEFAULTS, FeedbackSettings, GatedSettings, LassoSettings, Strict, TrainingSettings
 
 HEAD = """# The config file
 
@@ -42,7 +42,9 @@ SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
     ("`datasets.<name>` of one's own", KINDS["own"], Dataset),
     ("`methods.<name>`", Method, Strict),
     ("Settings of every method", TrainingSettings, Strict),
-    ("Settings of methods with gates", GatedSettings, TrainingSettings),
+    ("Further settings of eflops, fedavg and your own methods", FeedbackSettings, TrainingSettings),
+    ("Further settings of eflops", GatedSettings, FeedbackSettings),
+    ("Further settings of feddualavg", LassoSettings, TrainingSettings),
     ("`experiments.<name>`", Experiment, Strict),
     ("`searches.<name>`", Search, Strict),
     ("`searches.<name>.admit`", Admission, Strict),

@@ -71,11 +71,6 @@ class TrainingSettings(Strict):
         True, description="after the prune start a client sends its own top m; false: all its weights"
     )
     layer_floor: Share = Field(0.0, description="share of every layer's weights that a cut always keeps")
-    feedback: Annotated[Share | None, FromText] = Field(
-        None,
-        description="error feedback: share k of |theta| that each vector of a message tells of its change, both ways;"
-        " null: off. For eflops and fedavg, which then cut only at the end of training",
-    )
     finetune_rounds: Annotated[int, FromText, Field(ge=0, le=10**9)] = Field(
         20, description="rounds of the finetuning phase on the fixed support"
     )
@@ -83,7 +78,17 @@ class TrainingSettings(Strict):
     finetune_steps: Count | Literal["epoch"] = Field(5, description="local steps per round of finetuning")
 
 
-class GatedSettings(TrainingSettings):
+class FeedbackSettings(TrainingSettings):
+    """The settings of methods that can send compressed changes."""
+
+    feedback: Annotated[Annotated[float, Field(gt=0, le=1)] | None, FromText] = Field(
+        None,
+        description="error feedback: the share k of |theta| that each vector of a message tells of its change, both"
+        " ways; nothing is cut before the end of training then; null: off",
+    )
+
+
+class GatedSettings(FeedbackSettings):
     """The settings of methods with hard concrete gates."""
 
     gate_rate: Positive = Field(0.5, description="eta_phi, the learning rate of the gate parameters")
@@ -128,7 +133,13 @@ PER_RUN = (
     "l1",
 )
 
-SETTINGS: dict[str, type[TrainingSettings]] = {"eflops": GatedSettings, "feddualavg": LassoSettings}
+SETTINGS: dict[str, type[TrainingSettings]] = {
+    "eflops": GatedSettings,
+    "fedavg": FeedbackSettings,
+    "fediht": TrainingSettings,
+    "fediterht": TrainingSettings,
+    "feddualavg": LassoSettings,
+}
 
 # Where a method's defaults differ from those above. They lie below what a search chose (config/plan.py, `layers`), so
 # that a data set without a search has sensible values.
@@ -141,4 +152,4 @@ DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
 
 def settings_class(method: str) -> type[TrainingSettings]:
     """The settings model of a method; a method of one's own has the shared settings and its free `options`."""
-    return SETTINGS.get(method, TrainingSettings)
+    return SETTINGS.get(method, FeedbackSettings)

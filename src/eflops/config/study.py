@@ -12,6 +12,7 @@ from eflops.config.load import check, read
 from eflops.config.models import Config, with_present_names
 from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
+from eflops.results.store import FORMAT, PRESENT_FORMAT, check_format
 
 NAME = "study.json"
 CONFIG = Path("config.yaml")
@@ -19,6 +20,8 @@ CONFIG = Path("config.yaml")
 
 # Hashes that a study holds: of itself, and (once published) of the list of all other files.
 OWN_HASH, FILES_HASH = "study_sha256", "files_sha256"
+# The fingerprint of the key that the published list of hashes was signed with.
+SIGNER = "signer"
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Study:
 def write(raw: Mapping[str, Any], path: Path) -> None:
     """Write the study of a config and of the present code; methods keep the config's order, which tables follow."""
     config = check(raw)
-    seal({"config": config.model_dump(mode="json"), "code": present_code(config)}, path)
+    seal({FORMAT: PRESENT_FORMAT, "config": config.model_dump(mode="json"), "code": present_code(config)}, path)
 
 
 def seal(stored: Mapping[str, Any], path: Path) -> None:
@@ -59,6 +62,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
         present = read(CONFIG)
         if Path(present.results).resolve() == folder.resolve():
             return Study(present, {})
+    check_format(folder)
     try:
         stored = read_json(folder / NAME)
         return Study(check(with_present_names(stored["config"]), trusted=False), dict(stored["code"]), stored)

@@ -141,8 +141,13 @@ def _names_in(file: Path) -> set[str]:
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """The checked manifest alone: settings, meta, shapes and the sha256 that names the data."""
+    return parse_manifest(_read_bytes(folder, MANIFEST), folder)
+
+
+def parse_manifest(data: bytes | str, folder: Path) -> dict[str, Any]:
+    """The checked manifest that these bytes of a draw's folder are."""
     try:
-        manifest = json.loads(_read_bytes(folder, MANIFEST))
+        manifest = json.loads(data)
     except ValueError:
         raise _refusal(folder, MANIFEST, "is not readable JSON") from None
     if not isinstance(manifest, dict) or manifest.get("manifest_sha256") != _own_hash(manifest):

@@ -44,7 +44,17 @@ def explored(results: Sequence[str], out: Path | None = None) -> Path:
 
 def make(results: str, out: Path, before: str | None = None) -> None:
     """Write the page of a results folder (or of a commit's published results); `before` is what it is compared to."""
-    with side(results) as folder, opened(folder) as store:
+    with side(results) as folder:
+        inside = out.resolve().parent == folder.resolve()
+        write_text(out, page_of(folder, results, before, inside))
+
+
+def page_of(folder: Path, results: str, before: str | None = None, inside: bool = True) -> str:
+    """The page of a results folder, which it calls `results`; `before` is what it is compared to.
+
+    inside: whether the page lies in the folder.
+    """
+    with opened(folder) as store:
         config = read_study(store.folder).config
         # A published folder holds no gathered files, so they are made from the records.
         source = from_records(store, config) if store.published else Source(store.folder, method_labels(config))
@@ -54,11 +64,11 @@ def make(results: str, out: Path, before: str | None = None) -> None:
         paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
         records = {path: store.record(path) for path in paths}
         parts = _parts(store, config, source, made, records, results)
-        parts["index"]["inside"] = out.resolve().parent == folder.resolve()
+        parts["index"]["inside"] = inside
         if before is not None:
             with side(before) as old:
                 parts["moved"] = _moved(old, folder, (before, results))
-        write_text(out, render(_home(store, parts["index"], bool(before)), parts))
+        return render(_home(store, parts["index"], bool(before)), parts)
 
 
 def _parts(

@@ -1,7 +1,8 @@
 """The server's side of the Flower app: the rounds of one run over Flower's grid, written down as the same run record.
 
-Server and nodes run the eflops that is installed there; the app's bundle holds the config and no code. What a run is
-stands in the run's config, which `flwr run` sends; where a node's rows lie, in the node's own, which stays there.
+Server and nodes run the eflops that is installed there. The app's bundle holds the config, and the user's methods and
+models, which a simulation runs. What a run is stands in the run's config, which `flwr run` sends; where a node's rows
+lie, in the node's own, which stays there.
 """
 
 import sys

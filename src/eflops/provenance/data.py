@@ -5,7 +5,7 @@ from typing import Any
 
 from eflops.config.models import with_present_names
 from eflops.data.build import build
-from eflops.data.federation import ARRAYS, read_manifest, save
+from eflops.data.federation import ARRAYS, MANIFEST, parse_manifest, read_manifest, save
 from eflops.errors import UserError
 from eflops.results.labels import ratio_value
 from eflops.results.store import Store
@@ -13,7 +13,7 @@ from eflops.results.store import Store
 
 def stored_manifest(store: Store, name: str) -> dict[str, Any]:
     """The checked manifest of a data draw, such as synthetic/nd0.64-draw0."""
-    return read_manifest(store.folder / "data" / name)
+    return parse_manifest(store.text(f"data/{name}/{MANIFEST}"), store.folder / "data" / name)
 
 
 def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:

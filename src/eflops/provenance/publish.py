@@ -1,12 +1,14 @@
 """Publishing: what others need to check the results, small enough to be tracked.
 
 Records of experiments are packed into one file, those of searches are left out (what a search chose stands in the
-config), data keep only their manifests, and what is gathered from records is left out because it follows from them.
+config). The specs and manifests of jobs are packed into another file; of data the manifests alone are kept. What is
+gathered from records is left out because it follows from them.
 The report is left out too: it is mostly scripts, and shows the same tables and figures. Everything else is copied, and
 every byte stands under a hash.
 """
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from eflops.analysis.needs import SCORECARD, TARGETS
@@ -19,11 +21,14 @@ from eflops.errors import UserError
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
-from eflops.results.store import RECORDS, RUNS, pack
+from eflops.results.paths import CELLS, SPECS
+from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
+from eflops.script import FULL
 
-LEFT_OUT = {"logs", GATHERED, "published", RUNS, "data", times.FOLDER, "report.html"}
+LEFT_OUT = {"logs", GATHERED, "published", RUNS, SPECS, CELLS, "data", times.FOLDER, "report.html"}
 # What a repository can track without becoming a burden to clone.
 MOST_BYTES = 30_000_000
+MOST_FILES = 300
 
 
 def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | None = None) -> int:
@@ -37,19 +42,26 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
         raise UserError(f"{out}: this folder is not empty and was not published by this command; name another one.")
     unfinished = out.with_name(f".{out.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
-    unfinished.mkdir(parents=True)
-    count = _fill(results, unfinished)
-    if key:
-        checksums.sign(unfinished, key)
-    if obstacle := _too_large(unfinished, most_bytes):
-        shutil.rmtree(unfinished)
-        raise UserError(f"{out}: nothing was published, because {obstacle}")
+    try:
+        unfinished.mkdir(parents=True)
+        count = _fill(results, unfinished, checksums.fingerprint(key) if key else "")
+        if key:
+            checksums.sign(unfinished, key)
+        if obstacle := _too_large(unfinished, most_bytes):
+            raise UserError(f"{out}: nothing was published, because {obstacle}")
+    except BaseException as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        if isinstance(error, shutil.Error) or (isinstance(error, OSError) and error.errno in FULL):
+            raise UserError(
+                f"{out}: nothing was published, because its disk is full; make room there and publish again."
+            ) from None
+        raise
     shutil.rmtree(out, ignore_errors=True)
     unfinished.rename(out)
     return count
 
 
-def _fill(results: Path, out: Path) -> int:
+def _fill(results: Path, out: Path, signer: str) -> int:
     for entry in sorted(results.iterdir()):
         if entry.name in LEFT_OUT or entry.name.startswith("."):
             continue
@@ -57,10 +69,11 @@ def _fill(results: Path, out: Path) -> int:
             shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*"))
         else:
             shutil.copyfile(entry, out / entry.name)
-    found = study.read_study(results)
-    config = found.config
+    recorded = study.read_study(results)
+    config = recorded.config
     further = set((results / GATHERED).glob("*")) - {results / path for path in gathered_files(config)}
-    for path in sorted({*further, *_manifests(config, results)}):
+    manifests, read = _manifests(config, results)
+    for path in sorted({*further, *(results / path for path in read)}):
         target = out / path.relative_to(results)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
@@ -68,32 +81,45 @@ def _fill(results: Path, out: Path) -> int:
         shutil.copyfile(PROJECT / TARGETS, out / Path(TARGETS).name)
     times.write_job_times(results, out)
     count = pack(results / RUNS, config.experiments, out / RECORDS)
+    pack_small(results, [*manifests, *_job_files(config, results)], out / SMALL)
+    further_keys = {study.SIGNER: signer} if signer else {}
     files_hash = checksums.list_hash(checksums.hashes(out), study.NAME)
-    study.seal({**found.stored, study.FILES_HASH: files_hash}, out / study.NAME)
+    study.seal({**recorded.stored, **further_keys, study.FILES_HASH: files_hash}, out / study.NAME)
     checksums.write(out)
     return count
+
+
+def _job_files(config: Config, results: Path) -> Iterator[str]:
+    """The specs of jobs and the manifests of cells, those of searches left out."""
+    for folder in (SPECS, CELLS):
+        for path in sorted((results / folder).rglob("*.json")):
+            name = path.relative_to(results).as_posix()
+            if not config.searches.keys() & set(name.split("/")):
+                yield name
 
 
 def _too_large(folder: Path, most_bytes: int) -> str:
     """Why a folder is too large to be tracked, in words; nothing where it is not."""
     sizes = {path: (folder / path).stat().st_size for path in checksums.files(folder)}
     total = sum(sizes.values())
+    if len(sizes) > MOST_FILES:
+        return f"it would be {len(sizes)} files, more than {MOST_FILES}; leave tables or figures out of the config."
     if total <= most_bytes:
         return ""
     largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:3]
-    told = ", ".join(f"{path} ({sizes[path] / 1e6:.1f} MB)" for path in largest)
-    return f"it would be {total / 1e6:.1f} MB, more than {most_bytes / 1e6:g} MB; the largest files are {told}."
+    listed = ", ".join(f"{path} ({sizes[path] / 1e6:.1f} MB)" for path in largest)
+    return f"it would be {total / 1e6:.1f} MB, more than {most_bytes / 1e6:g} MB; the largest files are {listed}."
 
 
-def _manifests(config: Config, results: Path) -> set[Path]:
-    """The manifests of the data that experiments train on, and what else of the data products read, such as genes."""
+def _manifests(config: Config, results: Path) -> tuple[set[str], set[str]]:
+    """The manifests of the data that experiments train on, and what of the data products read, such as genes."""
     plans = [plan_of(config, name) for name in config.experiments]
-    names = {
-        f"{plan.dataset}/{labels.data_label(ratio, draw)}"
+    manifests = {
+        f"data/{plan.dataset}/{labels.data_label(ratio, draw)}/{MANIFEST}"
         for plan in plans
         for ratio in plan.ratios
         for draw in plan.draws
     }
-    files = {f"data/{name}/{MANIFEST}" for name in names}
-    files |= {path for product in products(config) for path in product.inputs if path.startswith("data/")}
-    return {results / path for path in files if (results / path).exists()}
+    read = {path for product in products(config) for path in product.inputs if path.startswith("data/")}
+    there = {path for path in manifests | read if (results / path).exists()}
+    return (manifests - read) & there, read & there

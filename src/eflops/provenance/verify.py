@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eflops.provenance.audit.records import changed_modules, whole
+from eflops.provenance.audit.records import changed_modules
+from eflops.provenance.audit.results import whole
 from eflops.provenance.data import data_folder
 from eflops.provenance.explain.explanation import BehindRun, Explanation
 from eflops.provenance.explain.show import record_path, run_of, spec_of

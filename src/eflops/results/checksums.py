@@ -87,6 +87,16 @@ def sign(folder: Path, key: Path) -> None:
         raise UserError(f"{key}: nothing was signed with this key ({reason}).")
 
 
+def fingerprint(key: Path) -> str:
+    """The fingerprint of an ssh key, such as SHA256:..."""
+    done = _ssh_keygen("-l", "-f", str(key))
+    if done.returncode:
+        raise UserError(
+            f"{key}: this is not an ssh key ({done.stderr.decode().strip() or 'ssh-keygen gave no reason'})."
+        )
+    return done.stdout.decode().split()[1]
+
+
 def signer(folder: Path) -> str:
     """The fingerprint of the key that signed a folder's list of hashes; empty where it is not signed soundly."""
     if not (folder / SIGNATURE).exists() or not (folder / NAME).exists():

@@ -1,7 +1,7 @@
 """One way to read results, whether they lie in a results folder or in a published one (also inside a crate).
 
-A published folder holds all records in one compressed file and no arrays. Records are read from there one by one, when
-they are asked for.
+A published folder holds all records in one compressed file, the many small files of jobs (specs, manifests) in another,
+and no arrays. Records are read from there one by one, when they are asked for.
 """
 
 import gzip
@@ -10,27 +10,36 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from eflops.errors import UserError
 from eflops.files import canonical_json, write_bytes
-from eflops.results import record
+from eflops.results import checksums, record
 from eflops.results.paths import STUDY
 from eflops.results.record import Record
 
 RECORDS = "records.jsonl.gz"
 RUNS = "runs"
+# The small files of jobs, as publish packs them: one line each, with path and text.
+SMALL = "jobs.jsonl.gz"
+# The key of study.json that says how results are laid out and named, and its present value.
+FORMAT, PRESENT_FORMAT = "format", 3
+RENAMED = "CHANGELOG.md#renamed-in-030"
 # A line of the packed file is canonical JSON, so that it need not be parsed to be found.
 LINE = re.compile(rb'\{"path":("(?:[^"\\]|\\.)*"),"record":(\{.*\})\}\n')
 
 
 @dataclass(frozen=True)
 class Store:
-    """Results in a folder; `packed` holds the records of a published one as JSON, by their paths below the runs."""
+    """Results in a folder.
+
+    packed: the records of a published one as JSON, by their paths below the runs; small: its packed small files.
+    """
 
     folder: Path
     packed: Mapping[str, bytes] | None = None
+    small: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def published(self) -> bool:
@@ -52,6 +61,21 @@ class Store:
             raise UserError(f"{RUNS}/{path}: there is no such record in {self.folder / RECORDS}.")
         return record.parse(self.packed[path], f"{RUNS}/{path}", hashed)
 
+    def files(self) -> list[str]:
+        """All files of the results, seen as a results folder, as sorted paths below it."""
+        records = [f"{RUNS}/{path}" for path in self.packed or ()]
+        return sorted({*checksums.files(self.folder), *self.small, *records})
+
+    def text(self, path: str) -> str:
+        """The text of a file below the folder, packed or not; a UserError where it cannot be read."""
+        if path in self.small:
+            return self.small[path]
+        try:
+            return (self.folder / path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is not text"
+            raise UserError(f"{self.folder / path}: this file cannot be read ({reason}).") from None
+
     def has_runs(self, experiment: str) -> bool:
         """Whether an experiment or search has any record."""
         if self.packed is not None:
@@ -64,8 +88,22 @@ def opened(folder: Path) -> Iterator[Store]:
     """The results of a folder, for as long as the context lasts."""
     if not folder.is_dir():
         raise UserError(f"{folder}: there is no such folder of results; make it with: snakemake all")
-    packed = folder / RECORDS
-    yield Store(folder, unpacked(packed) if packed.exists() else None)
+    check_format(folder)
+    packed, small = folder / RECORDS, folder / SMALL
+    yield Store(folder, unpacked(packed) if packed.exists() else None, unpacked_small(small) if small.exists() else {})
+
+
+def check_format(folder: Path) -> None:
+    """Refuse results of a version that named their fields otherwise."""
+    try:
+        stored = json.loads((folder / STUDY).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return  # there is no study yet, or a damaged one, which its reader names
+    if isinstance(stored, dict) and "config" in stored and stored.get(FORMAT) != PRESENT_FORMAT:
+        raise UserError(
+            f"{folder}: these results are of eflops 0.2.0 or older, which named settings and fields otherwise;"
+            f" {RENAMED} lists the present names. Read them with that version, or compare them by eflops diff."
+        )
 
 
 def is_results(folder: Path) -> bool:
@@ -82,6 +120,8 @@ def read_record(file: Path) -> Record:
     """The record of a file, or of a path below a published folder."""
     folder = packed_in(file)
     if folder is None:
+        for around in file.absolute().parents:
+            check_format(around)
         return record.read(file)
     with opened(folder) as store:
         return store.record(file.relative_to(folder / RUNS).as_posix())
@@ -95,6 +135,24 @@ def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
         lines.append(canonical_json(entry) + "\n")
     write_bytes(out, gzip.compress("".join(lines).encode(), mtime=0))
     return len(lines)
+
+
+def pack_small(folder: Path, paths: Iterable[str], out: Path) -> None:
+    """Write small text files below a folder to one compressed file, one line each."""
+    lines = [{"path": path, "text": (folder / path).read_text(encoding="utf-8")} for path in sorted(paths)]
+    write_bytes(out, gzip.compress("".join(canonical_json(line) + "\n" for line in lines).encode(), mtime=0))
+
+
+def unpacked_small(packed: Path) -> dict[str, str]:
+    """The small files of a compressed file, by their paths."""
+    try:
+        lines = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).decode().splitlines()]
+        found = {str(line["path"]): str(line["text"]) for line in lines}
+    except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
+        raise UserError(f"{packed}: this is not a file of small files as publish writes it ({error}).") from None
+    if len(found) != len(lines):
+        raise UserError(f"{packed}: a path stands there twice; publish the results again.")
+    return found
 
 
 def unpacked(packed: Path) -> dict[str, bytes]:

@@ -102,7 +102,9 @@ def make_task(
     model = build_model(cell.model, federation.test, model_facts(cell, federation), cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
     test = model.rows(federation.test.x, federation.test.y)
-    evaluation = EvaluationData(federation.counts, cell.client_fraction, test, federation.truth.get("support"))
+    # The true support names features: a network's weights cannot be compared with it.
+    truth = federation.truth.get("support") if model.gated == federation.test.x[0].size else None
+    evaluation = EvaluationData(federation.counts, cell.client_fraction, test, truth)
     return task, evaluation
 
 

@@ -15,13 +15,22 @@ from eflops.analysis.paper import METHOD, Printed
 from eflops.analysis.scorecard.evidence import Evidence, by_unit
 from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, RECOVERY_LONGEST, Judgement, Value, Verdict, unjudged
-from eflops.analysis.stats.prediction import Noise, PredictionInterval, outside, prediction_intervals, within
+from eflops.analysis.stats.prediction import (
+    Noise,
+    PredictionInterval,
+    joint_test,
+    outside,
+    prediction_intervals,
+    within,
+)
 from eflops.analysis.stats.summary import LEVEL
 from eflops.errors import UserError
 
 METRIC = "support_recovery"
 SEARCHED, NEAREST = "support_recovery", "nearest"
 PAPER_SEEDS = 30
+# The difference whose power is stated: five weights of the true 50.
+DETECTED = 0.10
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,36 @@ def spreads(evidence: Evidence) -> Iterator[Line]:
         yield Line(*place, judgement, paper, None if found is None else found - paper.value)
 
 
+def columns(evidence: Evidence) -> Iterator[Line]:
+    """One line per method: all of its numbers jointly, as one further draw."""
+    searched = rows(evidence, SEARCHED)
+    for method in evidence.paper.recovery_methods:
+        ratios = [ratio for ratio, row in evidence.paper.recovery.items() if method in row]
+        lacking = [searched[ratio].lacking[method] for ratio in ratios if method in searched[ratio].lacking]
+        judgement = unjudged(lacking[0]) if lacking else _column(evidence, searched, method, ratios)
+        yield Line(f"table1-column/{method}", "all N/d", method, "", judgement)
+
+
+def _column(evidence: Evidence, searched: dict[float, Row], method: str, ratios: Sequence[float]) -> Judgement:
+    """Hotelling's test of the paper's column against our draws, each a vector over N/d."""
+    runs = [searched[ratio].columns([method], minus=False)[:, :, 0] for ratio in ratios]
+    if len({len(each) for each in runs}) > 1:
+        return unjudged("Not every N/d has the same draws.")
+    draws = np.stack([np.nanmean(each, axis=1) if each.size else each.mean(axis=1) for each in runs], axis=1)
+    paper = np.array([evidence.paper.recovery[ratio][method].value for ratio in ratios])
+    try:
+        test = joint_test(draws, paper)
+    except ValueError as error:
+        return unjudged(f"There are {error}.")
+    distance = float(np.sqrt(np.mean((draws.mean(axis=0) - paper) ** 2)))
+    value = Value("p", test.p, None, None, test.units, "draws")
+    reason = (
+        f"Over {len(ratios)} N/d F({test.df[0]}, {test.df[1]}) is {test.f:.2f}, p {test.p:.2g} (Hotelling's T2 for one "
+        f"further draw); the root mean square distance from the paper's column is {distance:.3f}."
+    )
+    return Judgement(Verdict.DIFFERS if test.p < ALPHA else Verdict.AGREES, (value,), reason)
+
+
 def by_chance(evidence: Evidence) -> str:
     """How many of the numbers would lie outside by chance: by the level, and by our own draws judged by each other."""
     numbers = sum(len(row) for row in evidence.paper.recovery.values())
@@ -139,7 +178,8 @@ def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Est
             none = Value(name, None, None, None, with_nothing[name].units, "draws", lost)
             found[name] = estimate(paper, none, RECOVERY_LONGEST, "")
             continue
-        words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom)"
+        power = f"a difference of {DETECTED:.2f} would lie outside with probability {own.power(DETECTED):.2f}"
+        words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom; {power})"
         value, as_nothing = (Value.of(name, each, "draws", lost) for each in (own, with_nothing[name]))
         found[name] = estimate(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
     return found

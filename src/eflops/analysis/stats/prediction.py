@@ -43,9 +43,57 @@ class PredictionInterval:
         """Half of the width of the interval."""
         return t_quantile((1 + LEVEL) / 2, self.df) * self.error if self.error else 0.0
 
+    def power(self, shift: float) -> float:
+        """How probably a further unit's number whose expectation is `shift` away falls outside: by noncentral t."""
+        if not self.error:
+            return 1.0
+        from scipy.special import nctdtr
+
+        limit, centre = t_quantile((1 + LEVEL) / 2, self.df), abs(shift) / self.error
+        return float(nctdtr(self.df, centre, -limit) + 1 - nctdtr(self.df, centre, limit))
+
     def t(self, other: float) -> float:
         """The further unit's number less ours, in units of the error."""
         return (other - self.mean) / self.error if self.error else math.copysign(math.inf, other - self.mean)
+
+
+@dataclass(frozen=True)
+class JointTest:
+    """Hotelling's T2 of a vector of numbers, as F with its degrees of freedom and p; units: how many were used."""
+
+    f: float
+    df: tuple[int, int]
+    p: float
+    units: int
+
+
+def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
+    """Whether a vector may be one further unit like ours, all of its numbers jointly.
+
+        T2 = (other - mean)' S^-1 (other - mean) / (1 + 1/n),   F = T2 (n - p) / (p (n - 1))  ~  F(p, n - p)
+
+    Numbers of one unit depend on each other (the N/d of a draw share rows), so tests of single numbers cannot be added
+    up; the covariance S of our units' vectors takes that into account. Our units have fewer seeds than the other study,
+    so S is, if anything, too large.
+
+    Args:
+        units: [units, numbers], one vector per unit; rows with NaN are left out.
+        other: [numbers], the further unit.
+
+    Raises: ValueError, where there are too few complete units (at least two more than numbers are needed).
+    """
+    complete = units[np.isfinite(units).all(axis=1)]
+    n, size = complete.shape
+    if n < size + 2:
+        raise ValueError(f"{n} complete units; {size + 2} are needed to judge {size} numbers jointly")
+    away = other - complete.mean(axis=0)
+    covariance = np.atleast_2d(np.cov(complete, rowvar=False))
+    # By the pseudo-inverse, because numbers that never vary (a column of ones) leave the covariance singular.
+    t2 = float(away @ np.linalg.pinv(covariance, hermitian=True) @ away) / (1 + 1 / n)
+    f = t2 * (n - size) / (size * (n - 1))
+    from scipy.special import fdtrc
+
+    return JointTest(f, (size, n - size), float(fdtrc(size, n - size, f)), n)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,10 @@ from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line, Point
-from eflops.analysis.text import judged
+from eflops.analysis.text import formatted
 
 ALL_LINES = "scorecard"
+COLUMNS = "table1-column"
 DENSITY, LISTS = "claim/target-density", "table2-list"
 ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
 REACHED = {
@@ -31,7 +32,7 @@ REACHED = {
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
     parts = []
-    for section in map(section_of, ("table1", "table2", "claim")):
+    for section in map(section_of, ("table1", COLUMNS, "table2", "claim")):
         verdicts = card["sections"][section.name]
         parts.append(f"of {section.what.format(sum(verdicts.values()))} {count_verdicts(verdicts)}")
     yield Point(f"O{'; '.join(parts)[1:]}.", ALL_LINES, REPRODUCTION)
@@ -78,7 +79,15 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
     for section in SECTIONS:
         lines = [line for line in card["lines"] if line["section"] == section.name]
         differing = [line for line in lines if line["verdict"] == Verdict.DIFFERS]
-        if differing and section.prefix not in (LISTS, section_of("claim").prefix):
+        if differing and section.prefix == COLUMNS:
+            named = [
+                f"{card['labels'].get(line['column'], line['column'])} (p {line['ours'][0]['mean']:.2g})"
+                for line in differing
+            ]
+            verb = "differs" if len(differing) == 1 else "differ"
+            text = f"Table 1, columns as wholes: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
+            yield Point(text, _link(differing[0]), REPRODUCTION)
+        elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ, the furthest"
             furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
             count = f"{section.name}: {len(differing)} of {len(lines)} {verb}"
@@ -145,14 +154,15 @@ def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, lab
 
 def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Point]:
     """The most that any setting of the search comes to."""
-    own = trials[trials["method"] == METHOD]
-    if LISTED not in own or own[LISTED].isna().all():
+    settings = trials[trials["method"] == METHOD]
+    if LISTED not in settings or settings[LISTED].isna().all():
         return
-    tops = {each["gene"]: (own[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
+    tops = {each["gene"]: (settings[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
     never = [f"{gene} in more than {top:.2f} of its runs" for gene, (top, paper) in tops.items() if top < paper]
-    none = f"none of the search's {len(own)} settings selects {' or '.join(never)}; " if never else ""
-    most = int(own[LISTED].max())
-    text = f"{none}{int((own[LISTED] == most).sum())} of {len(own)} have {most} of the {fact['genes']}, none has more."
+    none = f"none of the search's {len(settings)} settings selects {' or '.join(never)}; " if never else ""
+    most = int(settings[LISTED].max())
+    best = f"{int((settings[LISTED] == most).sum())} of {len(settings)} have {most} of the {fact['genes']}"
+    text = f"{none}{best}, none has more."
     yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
 
 
@@ -177,7 +187,7 @@ def _ends(values: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
-    """The claims with a verdict; the constraint has a subject of its own."""
+    """The claims with a verdict; the constraint has a subject of its settings."""
     return [
         line
         for line in card["lines"]
@@ -193,18 +203,18 @@ def _ground(line: Line) -> Mapping[str, Any]:
 
 def _beside(line: Line, section: Section, card: Card) -> str:
     """A number of ours with its interval, and the paper's."""
-    place = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
-    name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), place) if part)
+    where = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
+    name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), where) if part)
     (value, *_) = line["ours"] or [{"mean": None}]
-    return f"{name}, {_interval(value)} here, {judged(line['paper']['value'])} in the paper"
+    return f"{name}, {_interval(value)} here, {formatted(line['paper']['value'])} in the paper"
 
 
 def _link(line: Line) -> str:
     return f"scorecard?line={quote(line['id'])}"
 
 
-def _interval(value: Mapping[str, Any], form: Callable[[float], str] = judged) -> str:
+def _interval(value: Mapping[str, Any], form: Callable[[float], str] = formatted) -> str:
     if value["mean"] is None or value["low"] is None:
-        return judged(value["mean"])
+        return formatted(value["mean"])
     mean, low, high = (form(value[name]) for name in ("mean", "low", "high"))
     return mean if low == high else f"{mean} ({low} to {high})"

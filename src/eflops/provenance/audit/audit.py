@@ -2,6 +2,8 @@
 
 import itertools
 import os
+import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import chdir
@@ -14,10 +16,17 @@ from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.config.study import Study, read_study
 from eflops.errors import UserError
+from eflops.provenance.audit.jobs import check_jobs
 from eflops.provenance.audit.layout import check_data_files, check_layout
-from eflops.provenance.audit.products import check_gathered, check_product, check_scorecard, check_summary
+from eflops.provenance.audit.products import (
+    check_explorer,
+    check_gathered,
+    check_product,
+    check_scorecard,
+    check_summary,
+)
 from eflops.provenance.audit.records import Code, Examined, examine
-from eflops.provenance.audit.sample import check_references, check_weights, new_seed, sample
+from eflops.provenance.audit.sample import check_references, check_weights, new_seed, sample, shuffled
 from eflops.provenance.audit.study import (
     check_benchmarks,
     check_data_settings,
@@ -30,10 +39,13 @@ from eflops.provenance.explain.recompute import FromRecords, from_records, gathe
 from eflops.results import checksums
 from eflops.results.findings import Finding, summary
 from eflops.results.store import RECORDS, Store, opened
+from eflops.script import LINE_SECONDS
 
 CRATE_RESULTS = "results"
-# Records whose metrics are computed again from their weights, if no other number is asked for.
-SAMPLE = 5
+# How long metrics are computed again from weights, if no number of records is given; and of how many draws the
+# references are fitted again.
+SECONDS = 20.0
+REFERENCES = 5
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -41,15 +53,22 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Options:
-    """What is checked: whether figures are drawn again, how many records are computed again (None: all), by which seed.
+    """What is checked.
 
+    pictures: whether figures are drawn again; weights: of how many records metrics are computed again, chosen by the
+    seed (None: as many as `seconds` allow); every: of all of them. signer: the fingerprint of the key that must have
+    signed the folder. page: makes the explorer's page of a folder under the name that it was made with.
     configs: config files instead of the recorded study; cores: processes side by side; present: whether the results
     are compared with the config of the working folder.
     """
 
     configs: tuple[Path, ...] = ()
     pictures: bool = True
-    weights: int | None = SAMPLE
+    weights: int | None = None
+    every: bool = False
+    seconds: float = SECONDS
+    signer: str = ""
+    page: Callable[[Path, str], str] | None = None
     seed: int = field(default_factory=new_seed)
     cores: int = field(default_factory=lambda: len(os.sched_getaffinity(0)))
     present: bool = True
@@ -73,8 +92,8 @@ class Report:
     def __str__(self) -> str:
         done = f"{self.folder}: {self.records} records read, {self.remade} tables and figures made again from them"
         signed = f", signed by the key {self.signer}" if self.signer else ""
-        found = summary(self.findings) or "nothing to find fault with"
-        return "\n".join([*map(str, self.findings), f"{done}{self.computed}{signed}: {found}."])
+        outcome = summary(self.findings) or "no problems found"
+        return "\n".join([*map(str, self.findings), f"{done}{self.computed}{signed}: {outcome}."])
 
 
 def audit(folder: Path, options: Options | None = None) -> Report:
@@ -82,6 +101,9 @@ def audit(folder: Path, options: Options | None = None) -> Report:
     report, options = Report(folder, signer=checksums.signer(folder)), options or Options()
     if (folder / RECORDS).exists() or (folder / checksums.NAME).exists():
         report.findings += checksums.check(folder)
+    if options.signer and report.signer != options.signer:
+        by = f"signed by the key {report.signer}" if report.signer else "not signed"
+        report.findings.append(Finding("damaged", checksums.SIGNATURE, f"the folder is {by}, not by {options.signer}"))
     try:
         with opened(folder) as store:
             _audit_store(store, read_study(store.folder, *options.configs), report, options)
@@ -109,18 +131,22 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
     examined = _examine_all(work, report)
     whole = {name for name, each in examined.items() if each.whole}
     code = sum((each.code for each in examined.values()), Code())
+    hashes = {path: digest for each in examined.values() for path, digest in each.hashes.items()}
+    refitted = None if options.every else REFERENCES if options.weights is None else options.weights
     checks: dict[str, Callable[[], Iterable[Finding]]] = {
         "study.json": lambda: [*check_study(store, found), *check_study_code(found, code)],
         "config.yaml": lambda: check_present(store.folder, config) if options.present and not options.configs else [],
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
         "benchmarks": lambda: check_benchmarks(store, config),
-        "references": lambda: check_references(store, config, options.weights, options.seed),
+        "references": lambda: check_references(store, config, refitted, options.seed),
+        "jobs": lambda: check_jobs(store, config, hashes),
         "files": lambda: check_layout(store, config),
         "summary.md": lambda: check_summary(store, config),
         "gathered": lambda: check_gathered(store, source),
         "scorecard.json": lambda: check_scorecard(store, source, config, whole),
         "weights": lambda: _check_weights(work, examined, report),
+        "explorer.html": lambda: check_explorer(store, config, whole, options.page),
     }
     for place, check in checks.items():
         report.findings += guarded(place, check)
@@ -189,16 +215,44 @@ def _check_product(work: Work, product: Product) -> tuple[list[Finding], bool]:
         return [_unmade(product, f"{type(error).__name__}: {error}")], False
 
 
-def _check_weights(work: Work, examined: dict[str, Examined], report: Report) -> Iterator[Finding]:
-    """A sample of the records that hold their weights, computed again."""
-    paths = sorted(path for each in examined.values() for path in each.weighted)
-    chosen = sample(paths, work.options.weights, work.options.seed)
-    if chosen:
-        report.computed = (
-            f", metrics of {len(chosen)} of {len(paths)} records computed again from their weights"
-            f" (--seed {work.options.seed} chooses the same)"
-        )
-    return check_weights(work.store, chosen)
+def _check_weights(work: Work, examined: dict[str, Examined], report: Report) -> list[Finding]:
+    """A sample of the records that hold their weights, computed again; on all cores where their number is given."""
+    data = {path: name for each in examined.values() for path, name in sorted(each.weighted.items())}
+    options, findings = work.options, []
+    if options.every or options.weights is not None:
+        chosen = sample(list(data), None if options.every else options.weights, options.seed)
+        groups: dict[str, list[str]] = {}
+        for path in chosen:
+            groups.setdefault(data[path], []).append(path)
+        count, progress = 0, Progress(len(chosen), "records computed again from their weights")
+        for found, done in side_by_side(_weights_of, list(groups.values()), work):
+            findings += found
+            count += done
+            progress(count)
+    else:
+        findings, count = check_weights(work.store, shuffled(list(data), options.seed), options.seconds)
+    if count:
+        again = "" if count == len(data) else f" (--weights {count} --seed {options.seed} chooses the same)"
+        report.computed = f", metrics of {count} of {len(data)} records computed again from their weights{again}"
+    return findings
+
+
+def _weights_of(work: Work, paths: Sequence[str]) -> tuple[list[Finding], int]:
+    return check_weights(work.store, paths)
+
+
+@dataclass
+class Progress:
+    """A line on standard error every few seconds of something that takes longer."""
+
+    total: int
+    what: str
+    last: float = field(default_factory=time.monotonic)
+
+    def __call__(self, done: int) -> None:
+        if time.monotonic() - self.last > LINE_SECONDS:
+            self.last = time.monotonic()
+            print(f"{done} of {self.total} {self.what}", file=sys.stderr, flush=True)
 
 
 def _unmade(product: Product, why: str) -> Finding:
@@ -209,14 +263,15 @@ def _unmade(product: Product, why: str) -> Finding:
 _work: list[Work] = []
 
 
-def side_by_side(job: Callable[[Work, Item], Found], items: Sequence[Item], work: Work) -> Iterable[Found]:
+def side_by_side(job: Callable[[Work, Item], Found], items: Sequence[Item], work: Work) -> Iterator[Found]:
     """What a job makes of each item, in their order, in as many processes as the options say."""
     cores = min(work.options.cores, len(items))
     if cores <= 1:
-        return [job(work, item) for item in items]
+        yield from (job(work, item) for item in items)
+        return
     _work[:] = [work]
     with ProcessPoolExecutor(cores, mp_context=get_context("fork")) as pool:
-        return list(pool.map(_apply, itertools.repeat(job), items))
+        yield from pool.map(_apply, itertools.repeat(job), items)
 
 
 def _apply(job: Callable[[Work, Any], Any], item: Any) -> Any:

@@ -1,12 +1,15 @@
 """What is made from the records, made again and compared: gathered files, tables, figures, scorecard, summary."""
 
+import base64
 import csv
 import io
 import itertools
 import json
 import math
+import re
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +30,13 @@ from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
 from eflops.provenance.explain.recompute import FromRecords, remake
 from eflops.results.findings import Finding
-from eflops.results.paths import SUMMARY, SUMMARY_OF_REPORT, SUMMARY_TEXT
+from eflops.results.paths import EXPLORER, SUMMARY, SUMMARY_OF_REPORT, SUMMARY_TEXT
 from eflops.results.store import Store
 
 # A published table may have been made on another kind of machine, which may round the last digits otherwise.
 ROUNDING = 1e-9
+# The parts of the explorer's page: zlib's streams begin with these letters in base64.
+DEFLATED = re.compile(r"(?<=>)eN[A-Za-z0-9+/=]{20,}(?=<)")
 SHOWN = 5
 SUMMARIES = (SUMMARY, SUMMARY_TEXT, SUMMARY_OF_REPORT)
 
@@ -100,6 +105,29 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
         return
     for name in present:
         yield from compare_lines(name, _text(store.folder / name), summary.form(expected, Path(name).suffix))
+
+
+def check_explorer(
+    store: Store, config: Config, whole: set[str], page: Callable[[Path, str], str] | None
+) -> Iterator[Finding]:
+    """The explorer's page, part by part, where all that it shows is whole; another zlib may pack it otherwise."""
+    path = store.folder / EXPLORER
+    if page is None or not path.exists() or not whole.issuperset(config.experiments):
+        return
+    stored, expected = inflated(_text(path)), inflated(page(store.folder, config.results))
+    if stored != expected:
+        pairs = itertools.zip_longest(stored, expected, fillvalue="")
+        number, (was, right) = next((number, pair) for number, pair in enumerate(pairs) if pair[0] != pair[1])
+        place = next((at for at, (one, other) in enumerate(zip(was, right, strict=False)) if one != other), 0)
+        shown = slice(max(0, place - 30), place + 30)
+        what = f"in part {number} {was[shown]!r} stands there, and the records give {right[shown]!r}"
+        yield Finding("different", EXPLORER, what)
+
+
+def inflated(page: str) -> list[str]:
+    """A page's text, and the text of each of its deflated parts."""
+    parts = DEFLATED.findall(page)
+    return [DEFLATED.sub("", page), *(zlib.decompress(base64.b64decode(part)).decode() for part in parts)]
 
 
 def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:

@@ -3,37 +3,36 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
-
-import numpy as np
 
 from eflops.code import combined, training_hashes
 from eflops.config.models import Config, with_present_names
 from eflops.config.plan import cell_specs, plan_of
 from eflops.errors import UserError
-from eflops.files import sha256_bytes
+from eflops.provenance.audit.results import COMPUTED, contradictions
 from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.show import record_path
 from eflops.results.findings import Finding
-from eflops.results.record import Record, Result
+from eflops.results.record import Record
 from eflops.results.store import RUNS, Store
 
 # How many records name each module with each hash.
 Code = Counter[tuple[str, str]]
-# The models of which eflops.provenance.audit.sample computes metrics again.
-COMPUTED = ("linear", "softmax", "glm")
 
 
 @dataclass
 class Examined:
-    """What was found: whether every planned record is sound and in its place, and which hold their weights."""
+    """What was found: whether every planned record is sound and in its place, and which hold their weights.
+
+    weighted: the data of each record that holds its weights; hashes: of every sound record; both by path below runs.
+    """
 
     records: int
     whole: bool
     findings: list[Finding]
     code: Code = field(default_factory=Counter)
-    weighted: list[str] = field(default_factory=list)
+    weighted: dict[str, str] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
 
 
 def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tuple[Examined, dict[str, Record]]:
@@ -45,15 +44,16 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
     findings = [
         *damaged,
         *misplaced,
-        *check_outcomes(records),
+        *check_outcomes(records, store),
         *check_settings(records, config, name),
         *check_data(records, store),
         *check_code(records),
     ]
     whole = bool(planned) and all(path in records and path not in wrong for path in planned)
     code = Counter(pair for entry in records.values() for pair in entry.origin.code.items())
-    weighted = [path for path, entry in records.items() if can_be_computed(entry)]
-    return Examined(len(records), whole, findings, code, weighted), records
+    weighted = {path: entry.origin.data for path, entry in records.items() if can_be_computed(entry)}
+    hashes = {path: entry.record_sha256 for path, entry in records.items()}
+    return Examined(len(records), whole, findings, code, weighted, hashes), records
 
 
 def can_be_computed(entry: Record) -> bool:
@@ -176,47 +176,34 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
     return "; ".join(f"{', '.join(names)} {what}" for what, names in parts.items() if names)
 
 
-def check_outcomes(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """What a record says of its result against itself: metrics, curve, support and weights must tell one story."""
+def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Finding]:
+    """What a record says of its result against itself, and weights that two runs share."""
+    clients = {data: _clients(store, data) for data in {entry.origin.data for entry in records.values()}}
     for path, entry in records.items():
-        for what in contradictions(entry.result):
-            yield Finding("different", f"{RUNS}/{path}", what)
+        try:
+            found = list(contradictions(entry, clients[entry.origin.data]))
+        except (ValueError, KeyError, TypeError) as error:
+            found = [f"its result cannot be read ({type(error).__name__}: {error})"]
+        yield from (Finding("different", f"{RUNS}/{path}", what) for what in found)
+    yield from _shared_weights(records)
 
 
-def contradictions(result: Result) -> Iterator[str]:
-    """What in a result contradicts the rest of it, in words."""
-    curve = result.curve
-    if {len(curve.phase), *map(len, curve.metrics.values())} != {len(curve.round)}:
-        yield "the lists of its curve are not equally long"
-        return
-    # What is measured of gates ends with the phase that has them, so a metric's end is its last value.
-    measured = {name: [value for value in values if value is not None] for name, values in curve.metrics.items()}
-    ends = {name: values[-1] for name, values in measured.items() if values}
-    if result.status == "diverged" and result.metrics:
-        yield "it diverged, and has final metrics all the same"
-    if result.status == "finished":
-        for name, value in result.metrics.items():
-            if value != ends.get(name):
-                yield f"{name} is {value}, and its curve ends with {ends.get(name)}"
-    yield from _weights(result)
+def _shared_weights(records: Mapping[str, Record]) -> Iterator[Finding]:
+    """Runs of one cell and variant that have the same weights under different draws or seeds: one is a copy."""
+    first: dict[tuple[str, str, str], str] = {}
+    for path, entry in records.items():
+        result, settings = entry.result, entry.origin.settings
+        # Without randomness (all weights 0 at first) seeds may well agree.
+        if result.status == "finished" and result.support and settings.get("initial") == "uniform":
+            key = entry.origin.job.folder, entry.run.variant, result.weights_sha256
+            other = first.setdefault(key, path)
+            if other != path:
+                yield Finding("different", f"{RUNS}/{path}", f"it has the same weights as {other}")
 
 
-def _weights(result: Result) -> Iterator[str]:
-    inside = not result.support or (result.support[0] >= 0 and result.support[-1] < result.parameters)
-    if not inside or any(one >= other for one, other in pairwise(result.support)):
-        yield "its support is not a list of different weights in order"
-        return
-    if not result.weights:
-        return
-    if len(result.weights) != len(result.support):
-        yield f"it has {len(result.weights)} weights for a support of {len(result.support)}"
-    elif sha256_bytes(whole(result).tobytes()) != result.weights_sha256:
-        yield "its weights are not those whose hash it states"
-
-
-def whole(result: Result) -> np.ndarray:
-    """All parameters [parameters] as little-endian float32, zero outside the support."""
-    theta = np.zeros(result.parameters, "<f4")
-    theta[result.support] = result.weights
-    theta[theta.size - len(result.ungated) :] = result.ungated
-    return theta
+def _clients(store: Store, data: str) -> int | None:
+    """How many clients a data draw has; None where its manifest does not say."""
+    try:
+        return len(stored_manifest(store, data)["clients"]) or None
+    except (UserError, KeyError, TypeError):
+        return None

@@ -5,10 +5,12 @@ Without torch or training's code. The seed that chooses the sample is printed, s
 
 import csv
 import io
+import math
 import random
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +22,7 @@ from eflops.config.products import products
 from eflops.data.federation import Federation, load
 from eflops.errors import UserError
 from eflops.provenance.audit.products import close
-from eflops.provenance.audit.records import whole
+from eflops.provenance.audit.results import whole
 from eflops.provenance.data import data_folder, stored_manifest
 from eflops.results import labels, paths
 from eflops.results.findings import Finding
@@ -39,30 +41,45 @@ def new_seed() -> int:
     return secrets.randbelow(10**6)
 
 
+def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
+    """The items in an order that the seed chooses."""
+    return random.Random(seed).sample(items, len(items))
+
+
 def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
-    """So many of the items, chosen by the seed, in their order; all where no count is given."""
-    if count is None or count >= len(items):
-        return list(items)
-    chosen = set(random.Random(seed).sample(range(len(items)), count))
-    return [item for place, item in enumerate(items) if place in chosen]
+    """The first items, so many, of the order that the seed chooses; all of them where no count is given."""
+    return list(items) if count is None or count >= len(items) else shuffled(items, seed)[:count]
 
 
-def check_weights(store: Store, chosen: Sequence[str]) -> Iterator[Finding]:
-    """Records whose metrics are not those of their weights; one whose data cannot be had is said to be unchecked."""
+def check_weights(store: Store, paths: Iterable[str], seconds: float = math.inf) -> tuple[list[Finding], int]:
+    """Records whose metrics are not those of their weights, and how many were computed before time was up.
+
+    One whose data cannot be had is said to be unchecked.
+    """
+    end, count = time.monotonic() + seconds, 0
+    findings: list[Finding] = []
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
-        for path in chosen:
-            entry = store.record(path)
-            name, expected = entry.origin.data, entry.origin.data_sha256
-            try:
-                federation = load(data_folder(store, name, expected, Path(temporary)) / name)
-            except UserError as error:
-                yield Finding("different", f"{RUNS}/{path}", f"its data cannot be made again: {error}")
-                continue
-            for name, value in metrics(entry, federation).items():
-                stated = entry.result.metrics.get(name)
-                if stated is None or abs(stated - value) > TOLERANCE * max(1.0, abs(value)):
-                    what = f"{name} is {stated}, and its weights give {value:.6g} on the data it names"
-                    yield Finding("different", f"{RUNS}/{path}", what)
+        for path in paths:
+            findings += _check_record(store, path, Path(temporary))
+            count += 1
+            if time.monotonic() > end:
+                break
+    return findings, count
+
+
+def _check_record(store: Store, path: str, folder: Path) -> Iterator[Finding]:
+    entry = store.record(path)
+    data, expected = entry.origin.data, entry.origin.data_sha256
+    try:
+        federation = load(data_folder(store, data, expected, folder) / data)
+    except UserError as error:
+        yield Finding("different", f"{RUNS}/{path}", f"its data cannot be made again: {error}")
+        return
+    for name, value in metrics(entry, federation).items():
+        stated = entry.result.metrics.get(name)
+        if stated is None or abs(stated - value) > TOLERANCE * max(1.0, abs(value)):
+            what = f"{name} is {stated}, and its weights give {value:.6g} on the data it names"
+            yield Finding("different", f"{RUNS}/{path}", what)
 
 
 def metrics(entry: Record, federation: Federation) -> Metrics:

@@ -13,10 +13,10 @@ from eflops.config.models import Config, data_settings, with_present_names
 from eflops.config.plan import all_plans, cell_specs
 from eflops.config.products import PROJECT
 from eflops.config.study import Study
-from eflops.data.federation import read_manifest
 from eflops.errors import UserError
 from eflops.provenance import times
 from eflops.provenance.audit.records import Code, differences
+from eflops.provenance.data import stored_manifest
 from eflops.results import checksums, labels
 from eflops.results.findings import Finding
 from eflops.results.store import RUNS, Store
@@ -25,8 +25,10 @@ FILE = Path("config.yaml")
 
 
 def check_study(store: Store, found: Study) -> Iterator[Finding]:
-    """The study's own hash and, where it was published, that of all other files."""
+    """The study's own hash and, where it was published, that of all other files; a signature that disappeared."""
     stored = found.stored
+    if (signed := stored.get(study.SIGNER)) and checksums.signer(store.folder) != signed:
+        yield Finding("damaged", checksums.SIGNATURE, f"the key {signed} signed it, and its signature is gone")
     if study.OWN_HASH in stored and stored[study.OWN_HASH] != study.own_hash(stored):
         yield Finding("damaged", study.NAME, "it does not match its own hash; it was changed after it was written")
     if study.FILES_HASH in stored:
@@ -51,14 +53,14 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
         expected = data_settings(config.datasets[plan.dataset])
         for ratio in plan.ratios:
             for draw in plan.draws:
-                place = f"data/{plan.dataset}/{labels.data_label(ratio, draw)}"
-                for what in _draw_mistakes(store, place, {**expected, "ratio": ratio, "draw": draw}):
-                    yield Finding("different", place, what)
+                name = f"{plan.dataset}/{labels.data_label(ratio, draw)}"
+                for what in _draw_mistakes(store, name, {**expected, "ratio": ratio, "draw": draw}):
+                    yield Finding("different", f"data/{name}", what)
 
 
-def _draw_mistakes(store: Store, place: str, expected: dict[str, Any]) -> Iterator[str]:
+def _draw_mistakes(store: Store, name: str, expected: dict[str, Any]) -> Iterator[str]:
     try:
-        settings = with_present_names(read_manifest(store.folder / place)["settings"])
+        settings = with_present_names(stored_manifest(store, name)["settings"])
     except UserError:
         return  # a damaged or missing manifest is found with the data
     shared = settings.keys() & expected.keys()

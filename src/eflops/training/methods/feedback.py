@@ -153,7 +153,7 @@ class Feedback:
 
 def with_feedback(method: Any, name: str) -> Any:
     """The method, with error feedback if its settings ask for it."""
-    if method.task.settings.feedback is None:
+    if getattr(method.task.settings.runs[0], "feedback", None) is None:
         return method
     if not hasattr(method, "raw_start") or getattr(method, "server_cuts", False):
         raise UserError(
