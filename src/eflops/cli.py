@@ -4,6 +4,7 @@ A user's mistake is one sentence and exit code 2; exit code 1 says that somethin
 """
 
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -396,6 +397,21 @@ def publish(
     count = copy(results, out, key=sign)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     print(f"Published {count} records with their tables and figures in {out} ({size / 1e6:.1f} MB).")
+
+
+@app.command(rich_help_panel=SHARING)
+def attest(
+    results: Results = RESULTS,
+    published: Annotated[Path, typer.Option(help="the results that the run is compared with")] = PUBLISHED,
+    out: Annotated[Path, typer.Option(help="the table of reproductions")] = Path("reproductions.csv"),
+    cores: Annotated[int, typer.Option(min=1, help="the cores that the run had")] = os.cpu_count() or 1,
+    minutes: Annotated[float | None, typer.Option(min=0, help="how long it took; by its jobs if not given")] = None,
+) -> None:
+    """Compare a full run with the published results, and append a row to the table of reproductions."""
+    from eflops.provenance.attest import attest as append
+
+    row = append(results, published, out, cores, minutes)
+    print(f"{out}: added {', '.join(f'{name} {value}' for name, value in row.items())}")
 
 
 @app.command(rich_help_panel=SHARING)
