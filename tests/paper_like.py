@@ -17,7 +17,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.table2 import printed_name
 from eflops.analysis.source import Source
-from eflops.data.golub import genes
+from golub_genes import golub_probes
 
 TARGETS = Path(__file__).parents[1] / "resources" / "paper" / "targets.yaml"
 RATES = {"rates_theta": ("set_rate", [0.05, 0.25, 0.5]), "rates_phi": ("set_gate_rate", [0.1, 0.5, 0.9])}
@@ -58,6 +58,9 @@ class Study:
         for suffix, frames in (("", self.runs), (".curves", self.curves), (".supports", self.supports)):
             for name, frame in frames.items():
                 frame.to_csv(self.folder / "gathered" / f"{name}{suffix}.csv", index=False)
+        path = self.folder / "data/golub/genes.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        golub_probes().rename(columns={"probe": "gene"}).to_csv(path, index=False)
         return Evidence(Source(self.folder, LABELS), frozenset(self.runs), read_paper(TARGETS))
 
     def card(self) -> Scorecard:
@@ -163,7 +166,7 @@ def golub(experiment: str, splits: int, seeds: int) -> pd.DataFrame:
 
 def golub_supports(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """Which genes each run keeps, with the paper's shares at every split, to a tenth."""
-    names = genes()
+    names = golub_probes()
     rows = []
     for method, seed, record in runs[["method", "seed", "record"]].itertuples(index=False):
         column = paper.genes.get(method, {})

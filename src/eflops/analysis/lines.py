@@ -73,11 +73,14 @@ def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
 
 
 def limits(data: pd.DataFrame) -> tuple[float, float]:
-    """The y axis: zero and all means with their bands, but nothing far below 0, where a fit is worse than none."""
+    """The y axis: all means with their bands, but nothing far below 0, where a fit is worse than none."""
     near = data[data["mean"] >= FLOOR]
     lows, highs = (end.fillna(near["mean"]) for end in edges(near))
-    low, high = min([0.0, *lows]), max([0.1, *highs])
-    return max(low, FLOOR) - 0.03, min(high, 1.0) + 0.03
+    if near.empty:
+        return FLOOR, 1.0
+    low, high = max(min(lows), FLOOR), min(max(highs), 1.0)
+    margin = max(0.06 * (high - low), 0.005)
+    return low - margin, high + margin
 
 
 def edges(data: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

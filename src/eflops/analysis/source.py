@@ -132,6 +132,10 @@ class Source:
         """The genes of an experiment on expression data, in the order of the features: gene, symbol, label, ..."""
         return self.read(f"data/{self._dataset(experiment)}/genes.csv", keep_default_na=False, dtype=str)
 
+    def probes(self, experiment: str) -> pd.DataFrame:
+        """The same under the name that Golub's features have: a probe, of which a gene may have several."""
+        return self.genes(experiment).rename(columns={"gene": "probe"})
+
     def classes(self, experiment: str) -> list[str]:
         """The names of the classes of an experiment, in the order of their numbers."""
         first = self.runs(experiment)["draw"].min()

@@ -26,7 +26,6 @@ from eflops.analysis.stats.genes import (
 from eflops.analysis.stats.summary import seeds_and_draws, with_metric
 from eflops.analysis.table import Table
 from eflops.analysis.text import share, shortened
-from eflops.data.golub import genes as golub_genes
 
 PROBES, GENES, BY_SCALING = 7, 15, 5
 LONGEST, LONGEST_TICK = 48, 40
@@ -38,7 +37,7 @@ def frequency(source: Source, splits: str, seeds: str = "") -> Table:
     splits: the experiment over splits; seeds: one over run seeds of one split, whose shares stand beside. The data hold
     all probes that any run over splits selects.
     """
-    names = golub_genes()
+    names = source.probes(splits)
     selected = selected_features(source, splits, len(names))
     picked = selections(selected, names["probe"])
     by_split = picked.groupby(["method", "probe", "draw"], as_index=False)["value"].mean()
@@ -86,7 +85,7 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
 
     One row per method; for splits the references too, whose one fit per split is all there is.
     """
-    features = len(golub_genes())
+    features = len(source.probes(referenced))
     sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
     found: list[dict[str, Any]] = []
     for experiment in over:
@@ -233,9 +232,9 @@ def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
 
     scalings: what each experiment's scaling is called; shown are the methods that all of them ran.
     """
-    names = golub_genes()
     picked, parts = [], []
     for name, words in scalings.items():
+        names = source.probes(name)
         chosen = selected_features(source, name, len(names))
         picked.append(selections(chosen, names["label"].rename("gene")))
         shares = gene_shares(chosen, names).drop_duplicates(["method", "gene"])[["method", "gene", "together", "n"]]

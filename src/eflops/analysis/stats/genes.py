@@ -63,7 +63,7 @@ def gene_shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
     """One row per method and probe that any of its runs selects, the most frequent first.
 
     selected: as `selected_features` gives it; a diverged run counts in n and selects nothing.
-    genes: one row per feature, as `eflops.data.golub.genes` gives it.
+    genes: one row per feature, as `Source.probes` gives it.
     `frequency` is the probe's share of runs, `together` that of runs with any probe of the same gene.
     """
     chosen = _chosen(selected, genes)
