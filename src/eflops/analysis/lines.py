@@ -30,11 +30,11 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = 
     A few markers tell the lines apart without colour, each method's at other rounds, so that none hides another.
     """
     methods = source.order(data["method"])
-    for place, method in enumerate(methods):
+    for index, method in enumerate(methods):
         part = data[data["method"] == method]
         colour, marker = style(method)
         every = max(len(part) // MARKERS, 1)
-        first = place * every // len(methods)
+        first = index * every // len(methods)
         marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (first, every)}
         axes.plot(part["round"], part["mean"], color=colour, linewidth=1.2, **marks)
         low, high = part["mean"] - part["sd"], part["mean"] + part["sd"]

@@ -126,14 +126,14 @@ def settings(card: Card, source: Source) -> Iterator[Point]:
 
 def _nearest(card: Card) -> Iterator[Point]:
     """Columns that are reproduced only at settings far from the searched ones."""
-    found = card["facts"]["nearest"]
-    if not found:
+    columns = card["facts"]["nearest"]
+    if not columns:
         return
     agreed = sum(line["verdict"] == Verdict.NEAREST for line in card["lines"])
     are = "is" if agreed == 1 else "are"
     count = f"{agreed} of the paper's numbers {are} reproduced only at the tried settings nearest to its column"
     yield Point(f"{count}, not at those that the search chose.", ALL_LINES)
-    far = [each for each in found if not 1 / FAR < each["nearest"] / each["searched"] < FAR]
+    far = [each for each in columns if not 1 / FAR < each["nearest"] / each["searched"] < FAR]
     for each in far:
         column = f"{each['table']}'s column of {card['labels'].get(each['method'], each['method'])}"
         rates = f"a weight learning rate of {each['nearest']:.2g}, where the search chose {each['searched']:.2g}"
@@ -201,8 +201,8 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
         return
     means = searched[searched["experiment"] == SPLITS].set_index("method")["mean"]
     by_data = cells[cells["federated"]].groupby("data", sort=False)
-    elsewhere = {str(name): own.set_index("method")["accuracy_mean"] for name, own in by_data}
-    taus = {name: tau(means, own) for name, own in elsewhere.items()}
+    elsewhere = {str(name): rows.set_index("method")["accuracy_mean"] for name, rows in by_data}
+    taus = {name: tau(means, others) for name, others in elsewhere.items()}
     mean = sum(taus.values()) / len(taus)
     verdict = "holds" if mean >= HOLDS else "holds in part" if mean > 0 else "does not hold"
     each = "; ".join(f"{value:.2f} on {name}".replace("-", MINUS, 1) for name, value in taus.items())
@@ -211,15 +211,15 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
         _link(needs.BEYOND),
         HELD_OUT,
     )
-    leads = sum(own.idxmax() == METHOD for own in elsewhere.values())
+    leads = sum(means.idxmax() == METHOD for means in elsewhere.values())
     yield Point(f"E-FLoPS is first on {leads} of {len(taus)} of these data sets.", _link(needs.BEYOND), HELD_OUT)
 
 
 def tau(one: pd.Series, other: pd.Series) -> float:
     """Kendall's tau-b of two series of the methods that both have; 0 where either has no order."""
     both = one.index.intersection(other.index)
-    found = float(stats.kendalltau(one.loc[both], other.loc[both]).statistic)
-    return 0.0 if pd.isna(found) else found
+    value = float(stats.kendalltau(one.loc[both], other.loc[both]).statistic)
+    return 0.0 if pd.isna(value) else value
 
 
 def _link(path: str) -> str:
@@ -238,5 +238,5 @@ def _metric(cells: pd.DataFrame | None, metric: str) -> pd.DataFrame | None:
 
 def _leading(shares: pd.DataFrame, experiment: str) -> set[str]:
     """The genes that are selected most in an experiment."""
-    own = shares[(shares["experiment"] == experiment) & (shares["frequency"] > 0)]
-    return set(own.sort_values(["frequency", "gene"], ascending=[False, True])["gene"].head(LEADING))
+    selected = shares[(shares["experiment"] == experiment) & (shares["frequency"] > 0)]
+    return set(selected.sort_values(["frequency", "gene"], ascending=[False, True])["gene"].head(LEADING))
