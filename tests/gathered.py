@@ -8,8 +8,9 @@ import pandas as pd
 
 from eflops.config.models import Config
 from eflops.config.plan import plan_of, variants_of
-from eflops.data.golub import genes
+from eflops.data.build import write_features
 from eflops.results.labels import ratio_value
+from golub_genes import golub_probes
 
 METRICS = {"linear": ["mse", "r2", "support_recovery"], "softmax": ["accuracy", "auc", "cross_entropy"]}
 METRICS["cnn"] = ["accuracy", "cross_entropy"]
@@ -24,17 +25,22 @@ def write(config: Config, results: Path, experiments: Iterable[str], diverged: b
     """Write runs, curves, supports and references of these experiments; all runs diverged where it is asked."""
     for name in experiments:
         _write(config, name, results / "gathered", diverged)
+        dataset = config.experiments[name].dataset
+        genes = results / "data" / dataset / "genes.csv"
+        if config.datasets[dataset].kind == "expression" and not genes.exists():
+            write_features(config.datasets[dataset].model_dump(mode="json"), genes)
 
 
 def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
     plan = plan_of(config, name)
     dataset = config.datasets[plan.dataset]
     metrics = METRICS[dataset.model]
-    size = {"linear": 1000, "softmax": 2 * len(genes()), "cnn": 44_426}[dataset.model]
+    size = {"linear": 1000, "softmax": 2 * len(golub_probes()), "cnn": 44_426}[dataset.model]
     draw, rows, curves = np.random.default_rng(0), [], []
     for ratio in plan.ratios:
         for method in plan.methods:
-            for variant, settings in variants_of(config, name, method).items():
+            for variant, of_variant in variants_of(config, name, method).items():
+                settings = dict(of_variant)
                 for run in [run for run in plan.runs(method) if run.variant == variant]:
                     who = [name, plan.dataset, ratio_value(ratio), method, variant, run.draw, run.seed]
                     path = f"{ratio}/{method}/{run.path}"

@@ -17,7 +17,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.table2 import printed_name
 from eflops.analysis.source import Source
-from eflops.data.golub import genes
+from golub_genes import golub_probes
 
 TARGETS = Path(__file__).parents[1] / "resources" / "paper" / "targets.yaml"
 RATES = {"rates_theta": ("set_rate", [0.05, 0.25, 0.5]), "rates_phi": ("set_gate_rate", [0.1, 0.5, 0.9])}
@@ -58,6 +58,9 @@ class Study:
         for suffix, frames in (("", self.runs), (".curves", self.curves), (".supports", self.supports)):
             for name, frame in frames.items():
                 frame.to_csv(self.folder / "gathered" / f"{name}{suffix}.csv", index=False)
+        path = self.folder / "data/golub/genes.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        golub_probes().rename(columns={"probe": "gene"}).to_csv(path, index=False)
         return Evidence(Source(self.folder, LABELS), frozenset(self.runs), read_paper(TARGETS))
 
     def card(self) -> Scorecard:
@@ -89,6 +92,12 @@ def cell(
     return runs.assign(**{name: np.broadcast_to(value, (draws, seeds)).ravel() for name, value in columns.items()})
 
 
+# Messages and operations of a run; only their ratios between methods count.
+COSTS = {f"{name}_{phase}": 1_000 for name in ("down", "up", "last_round") for phase in ("training", "finetuning")}
+COSTS |= {"messages_training": 50, "messages_finetuning": 5, "paper_training": 50_000, "set_rounds": 200}
+COSTS |= {"macs": 50, "dense_macs": 1_000}
+
+
 def both_names(cells: list[pd.DataFrame]) -> pd.DataFrame:
     """The cells, and those of Fed-IHT once more as FedIter-HT."""
     runs = pd.concat(cells, ignore_index=True)
@@ -113,6 +122,7 @@ def synthetic(paper: Paper, draws: int = 12, seeds: int = 3) -> tuple[pd.DataFra
             support_recovery=printed.value + 0.01 * unit(draws, steps[method])[:, None] + printed.sd * within,
             r2=level[method] + 0.01 * unit(draws, steps[method])[:, None],
             open_gates=60 + unit(draws)[:, None],
+            **COSTS | {"down_training": (2 if method == "eflops" else 1) * 100_000},
         )
         for ratio, row in paper.recovery.items()
         for method, printed in row.items()
@@ -124,6 +134,17 @@ def synthetic(paper: Paper, draws: int = 12, seeds: int = 3) -> tuple[pd.DataFra
         for phase, turn, share in points
     ]
     return runs, pd.concat(curves, ignore_index=True)
+
+
+def sparse(dense: pd.DataFrame) -> pd.DataFrame:
+    """The regime of sparse messages: E-FLoPS as in Table 1, Fed-IHT clearly below it, at a tenth of the bytes."""
+    runs = dense[dense["method"].isin(["eflops", "fediht", "fediterht"]) & (dense["seed"] == 0)].copy()
+    ours = dense[dense["method"] == "eflops"].groupby(["ratio", "draw"])[["support_recovery", "r2"]].mean()
+    at = pd.MultiIndex.from_frame(runs[["ratio", "draw"]])
+    for metric in ("support_recovery", "r2"):
+        below = np.where(runs["method"] == "eflops", 0.0, 0.1 + 0.005 * np.cos(runs["draw"]))
+        runs[metric] = ours[metric].reindex(at).to_numpy() - below
+    return runs.assign(experiment="sparse_both", down_training=10_000)
 
 
 def golub(experiment: str, splits: int, seeds: int) -> pd.DataFrame:
@@ -145,7 +166,7 @@ def golub(experiment: str, splits: int, seeds: int) -> pd.DataFrame:
 
 def golub_supports(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """Which genes each run keeps, with the paper's shares at every split, to a tenth."""
-    names = genes()
+    names = golub_probes()
     rows = []
     for method, seed, record in runs[["method", "seed", "record"]].itertuples(index=False):
         column = paper.genes.get(method, {})

@@ -10,6 +10,9 @@ import pytest
 
 import small_results
 from eflops.analysis import search
+from eflops.analysis.needs import targets_of
+from eflops.config.load import check
+from eflops.config.searches import ranking
 from eflops.explorer.make import make
 from explorer.browser import NAMES, Browser
 
@@ -51,16 +54,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explorer") / "results"
     small_results.make(folder, config())
     gathered = [folder / f"gathered/rates.{form}" for form in ("csv", "supports.csv")]
-    asked = {
-        "metric": "r2",
-        "score": "mean",
-        "admit": {"sent": {}, "open_gates": None},
-        "nearest": None,
-        "entry": "synthetic",
-    }
-    searched = {"eflops": ["rate"], "flops": ["rate"]}
-    made = [folder / f"search/synthetic.{form}" for form in ("csv", "json")]
-    search.write(*gathered, folder / "targets.yaml", {**asked, "searched": searched}, *made)
+    rules = ranking(check(config()).searches["rates"])
+    search.write(*gathered, targets_of(folder), rules, folder / "search")
     return folder
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from eflops.config.checks import RULES
 from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
@@ -47,6 +48,16 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 
 
 BAD = [
+    ("searches", {"s": {**SEARCH, "metric": "accuracy"}}, "searches.s.metric: runs on synthetic have no accuracy; use"),
+    ("searches", {"s": {**SEARCH, "nearest": "gene_frequency"}}, "searches.s.nearest: gene_frequency is the paper's"),
+    ("experiments.main.target", "train", "experiments.main.target: the workflow has a rule train already; give"),
+    ("experiments.main.target", "data_golub", "experiments.main.target: the workflow has a rule data_golub already"),
+    ("experiments.main.vary", {key: [*range(1, 99)] for key in ("rate", "clip", "rounds")}, "makes 941,192 variants;"),
+    ("experiments.main_tests", SOUND["experiments"]["main"], "would both have the table main_tests; rename one."),
+    ("experiments.fig_main", SOUND["experiments"]["main"], "would both have the table fig_main; rename one."),
+    ("experiments." + "x" * 300, SOUND["experiments"]["main"], "it should have at most 80 characters"),
+    ("datasets.synthetic.shift_scale", 1e300, "datasets.synthetic.shift_scale: 1e+300 is wrong; it should be less"),
+    ("methods.eflops.label", "a\ud800", "methods.eflops.label: 'a\\ud800' holds half of a character"),
     ("experiments.main.settings_of", "x", "experiments.main.settings_of: 'settings_of' is now called 'chosen_entry'"),
     ("searches", {"s": {**SEARCH, "chooses": "x"}}, "searches.s.chooses: 'chooses' is now called 'chosen_entry'"),
     ("searches", {"s": {**SEARCH, "cross": {"fedavg": {"rate": [1]}}}}, "searches.s.cross: 'fedavg' is not known; did"),
@@ -320,6 +331,20 @@ def test_search_trials_are_the_same_every_time_and_within_their_ranges() -> None
     assert len({one.rate for one in first.values()}) == 5
 
 
+def test_the_reserved_targets_are_the_rules_of_the_workflow() -> None:
+    files = [ROOT / "Snakefile", *(ROOT / "workflow/rules").glob("*.smk")]
+    rules = {name for file in files for name in re.findall(r"^rule (\w+):", file.read_text(), re.MULTILINE)}
+    assert rules - {"all"} == RULES
+
+
+def test_lists_in_lists_are_refused_before_anything_walks_through_them() -> None:
+    value: list[Any] = []
+    for _ in range(3000):
+        value = [value]
+    with pytest.raises(ConfigError, match=r"methods.eflops.label...: this is nested too deep, or holds itself; use at"):
+        check(changed("methods.eflops.label", value))
+
+
 def test_a_crossed_setting_gives_a_method_variants_of_its_own() -> None:
     crossed = {"eflops": {"temperature": [0.1, 0.3]}}
     raw = changed(
@@ -353,6 +378,9 @@ def test_a_label_may_look_like_a_number_and_have_braces() -> None:
 
 
 BAD_FILES = {
+    f"a: {'[' * 3000}{']' * 3000}": "this is nested too deep; a config has at most 40 levels.",
+    "a: &a [*a]": "a.0.0...: this is nested too deep, or holds itself; use at most 40 levels.",
+    'a: "\\ud800"': "a: '\\ud800' holds half of a character, which no file can hold; leave it out.",
     "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; a tab stands there; indent with spaces.",
     "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' stands twice.",
     "a: {b: 1, b: 2}\n": "line 1: this is not valid YAML; the key 'b' stands twice.",

@@ -14,8 +14,11 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)(?P<path>[^)#]+)")
 PUBLISHED = ROOT / "results" / "published"
 sys.path.insert(0, str(ROOT / "docs"))
 
+import front  # noqa: E402
 from refresh import PART, refreshed  # noqa: E402
 
+from eflops.analysis.summary.point import Claim, Point, Subject, Summary  # noqa: E402
+from eflops.analysis.summary.write import form  # noqa: E402
 from eflops.provenance.audit.audit import audit  # noqa: E402
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -49,15 +52,65 @@ def test_the_picture_of_the_workflow_has_every_rule() -> None:
     assert set(re.findall(r"\w+", flow)) == {script.stem for script in (ROOT / "workflow/scripts").glob("*.py")}
 
 
-def test_the_readme_is_three_screens_at_most() -> None:
-    # Every point of the summary is a line of its own.
-    assert len(PAGES[0].read_text().splitlines()) <= 155
+def words(page: str) -> list[str]:
+    """The words of a page that are read: without code, tables, comments, pictures and addresses."""
+    read = re.sub(
+        r"```.*?```|<!--.*?-->|^\|.*?$|!\[[^\]]*\]\([^)]*\)|(?<=\])\([^)]*\)", "", page, flags=re.DOTALL | re.MULTILINE
+    )
+    return re.findall(r"[^\W_][\w'./-]*", read)
+
+
+def test_words_are_counted_without_code_tables_and_addresses() -> None:
+    page = (
+        "Two words.\n\n```sh\nnot these\n```\n| nor | these |\n<!-- $ nor this -->\n![nor](this.png) [one](that.md)\n"
+    )
+    assert words(page) == ["Two", "words.", "one"]
+
+
+def test_the_readme_is_read_in_a_minute_or_two() -> None:
+    assert len(words(PAGES[0].read_text())) <= 700
+
+
+def test_the_front_page_names_the_paper() -> None:
+    for name in ("README.md", "CITATION.cff"):
+        assert "2607.00275" in (ROOT / name).read_text()
+
+
+@pytest.fixture
+def published(tmp_path: Path) -> Path:
+    """A folder with a summary of one claim and one finding."""
+    claim = Claim(
+        "x", "It wins | always", "It wins", "agrees", "+0.2 (+0.1 to +0.3)", "by so much", "scorecard?line=claim/x"
+    )
+    points = (Point("Entropy does nothing.", "tables/x", "Entropy"), Point("Not on the front page.", "tables/y"))
+    summary = Summary({"Claims": {"agrees": 1}, "Table 1": {}, "Table 2": {}}, (claim,), (Subject("All", points),))
+    (tmp_path / "summary.json").write_text(form(summary, ".json"))
+    return tmp_path
+
+
+def test_the_front_page_shows_claims_and_findings_of_the_summary(published: Path) -> None:
+    page = f"{published}/explorer.html"
+    assert front.claims(published).splitlines()[2] == (
+        f"| It wins \\| always | ✓ agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
+    )
+    assert front.findings(published) == f"- **Entropy.** Entropy does nothing. [Runs]({page}#tables/x)"
+    assert front.verdict(published).startswith("**What we found:** of 1 claims 1 agrees; of Table 1's 0 numbers none")
+
+
+def test_the_front_page_says_what_an_older_release_lacks(tmp_path: Path) -> None:
+    for part in (front.verdict, front.claims, front.findings, front.table1):
+        assert part(tmp_path) == front.PENDING
+
+
+def test_who_reproduced_it_is_a_table() -> None:
+    first = front.reproductions(ROOT / "reproductions.csv").splitlines()[2]
+    assert first == "| 0.2.0 | 2026-11-18 | AMD EPYC (AVX-512) | Linux | 2 | 18 | 30,913 | 0 |"
 
 
 @released
 def test_the_readme_shows_the_published_results(at_root: None) -> None:
     page = PAGES[0].read_text()
-    assert len(PART.findall(page)) == 3
+    assert len(PART.findall(page)) == 8
     if not PUBLISHED.exists():
         pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
     assert refreshed(page) == page, "run: python docs/refresh.py README.md"

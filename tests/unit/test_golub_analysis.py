@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+import gathered
 import small_results
 from eflops.analysis import references
 from eflops.analysis.products import make
@@ -16,10 +17,10 @@ from eflops.analysis.stats.genes import gene_shares, mean_jaccard, selected_feat
 from eflops.config.load import read
 from eflops.config.plan import plan_of
 from eflops.config.products import Product, product_job, products
-from eflops.data.build import build
+from eflops.data.build import build, named_features, write_features
 from eflops.data.federation import save
-from eflops.data.golub import genes
 from eflops.results import labels, record
+from golub_genes import golub_probes
 from made import made, product_of, texts, traced
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
             folder = results / "data" / plan.dataset / labels.data_label(labels.WHOLE, draw)
             if not folder.exists():
                 save(build(settings, None, draw), folder, {**settings, "ratio": labels.WHOLE, "draw": draw})
+        write_features(settings, results / "data" / plan.dataset / "genes.csv")
         small_results.train_plan(config, plan, results)
         small_results.gather(plan, results)
     for name in ("golub_runs", "golub_splits"):
@@ -88,7 +90,7 @@ def test_weights_of_both_classes_belong_to_one_gene(source: Source) -> None:
 
 def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
     table = made(CONFIG, "gene_frequency", source)
-    names = genes().set_index("probe")
+    names = golub_probes().set_index("probe")
     for method, rows in table.data.groupby("method"):
         over_splits, one_split = (_kept(source, name, method) for name in ("golub_splits", "golub_runs"))
         for row in rows.itertuples():
@@ -191,7 +193,7 @@ def test_the_whole_figure_has_the_panels_numbers(source: Source) -> None:
 def test_scalings_are_compared_by_the_same_genes(source: Source) -> None:
     data = made(CONFIG, "golub_scaling", source).data
     scalings = product_of(CONFIG, "golub_scaling").parameters["scalings"]
-    names = genes()
+    names = golub_probes()
     row = data[data["experiment"] == "golub_scaling_log_gene"].iloc[0]
     runs = selected_features(source, row["experiment"], len(names))
     runs = runs[runs["method"] == row["method"]]
@@ -211,3 +213,16 @@ def test_products_are_byte_identical_when_made_again(source: Source, product: Pr
         written.append([path.read_bytes() for path in out])
     assert written[0] == written[1]
     assert all(written[0])
+
+
+def test_genes_are_those_of_the_config_in_use(tmp_path: Path) -> None:
+    """An overlay that changes the filter keeps other genes, so that a feature's number means another gene."""
+    overlay = tmp_path / "overlay.yaml"
+    overlay.write_text("datasets: {golub: {min_fold: 20}}\n")
+    config = read(ROOT / "config.yaml", overlay)
+    names = named_features(config.datasets["golub"].model_dump()).rename(columns={"gene": "probe"})
+    assert len(names) < len(golub_probes())
+    gathered.write(config, tmp_path, ["golub_splits", "golub_runs"])
+    table = made(config, "gene_frequency", Source(tmp_path))
+    kept = pd.read_csv(tmp_path / "gathered/golub_splits.supports.csv")["support"].str.split().explode().astype(int)
+    assert set(table.data["probe"]) == set(names["probe"].iloc[kept.unique()])

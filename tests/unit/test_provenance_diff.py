@@ -4,11 +4,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from eflops.cli import main
-from eflops.provenance.diff import diff
+from eflops.provenance.diff import diff, summary
 
 TESTS = "tables/support_recovery_tests.csv"
 
@@ -87,3 +88,79 @@ def test_two_commits_are_compared_by_what_they_track(
 def test_a_side_that_is_neither_folder_nor_commit_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["diff", "nowhere", "HEAD"]) == 2
     assert "nowhere: there is no such folder and no such commit" in capsys.readouterr().err
+
+
+def write_record(folder: Path, draw: int, seed: int, r2: float) -> None:
+    """A record as older versions wrote it too: only who it is and its metrics are read."""
+    path = folder / f"runs/small/nd0.64/eflops/base/draw{draw}-seed{seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"run": {"draw": draw, "seed": seed}, "result": {"metrics": {"r2": r2, "mse": 1.0}}}))
+
+
+def test_a_change_that_the_spread_over_draws_hides_is_shown_by_pairs(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    for draw in range(20):
+        level = float(generator.normal(0, 0.5))
+        for seed in range(2):
+            write_record(tmp_path / "before", draw, seed, level)
+            write_record(tmp_path / "after", draw, seed, level + 0.01 + float(generator.normal(0, 0.003)))
+    write_record(tmp_path / "after", 20, 0, 7.0)  # has no partner
+    difference = diff(tmp_path / "before", tmp_path / "after")
+    (shift,) = difference.shifts
+    assert shift.place == "small, nd0.64, eflops, r2"
+    assert (shift.n, shift.unit, difference.paired) == (20, "draw", 40)
+    assert shift.difference == pytest.approx(0.01, abs=0.002)
+    assert shift.clear
+    assert shift.p is not None
+    assert shift.p < 1e-6
+    assert "1 metrics of cells moved, 1 of them clearly" in summary(difference)
+
+
+def test_noise_is_not_called_a_clear_change(tmp_path: Path) -> None:
+    for draw in range(8):
+        write_record(tmp_path / "before", draw, 0, 0.5)
+        write_record(tmp_path / "after", draw, 0, 0.5 + 0.01 * (-1) ** draw)
+    (shift,) = diff(tmp_path / "before", tmp_path / "after").shifts
+    assert not shift.clear
+
+
+def test_equal_runs_are_said_to_be_equal(small_results: Path, small_published: Path) -> None:
+    difference = diff(small_results, small_published)
+    assert (difference.shifts, difference.paired) == ((), 24)
+    assert summary(difference).endswith("24 runs paired by draw and seed: all have the same metrics.")
+
+
+def test_verdicts_of_an_older_version_are_called_by_their_present_names(tmp_path: Path) -> None:
+    for name, verdict in (("before", "cannot tell"), ("after", "inconclusive")):
+        write_table(tmp_path / name, 0.5)
+        (tmp_path / name / "scorecard.json").write_text(json.dumps({"lines": [{"id": "a", "verdict": verdict}]}))
+    assert diff(tmp_path / "before", tmp_path / "after").verdicts == ()
+
+
+def test_results_of_an_older_version_are_refused_but_by_diff(
+    results: Path, small_results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = json.loads((results / "study.json").read_text())
+    del stored["format"]
+    (results / "study.json").write_text(json.dumps(stored))
+    record = results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed0.json"
+    for words in (["audit", results], ["explorer", results], ["show", record], ["verify", record], ["times", results]):
+        assert main([str(word) for word in words]) == 2
+        assert "CHANGELOG.md#renamed-in-030 lists the present names" in capsys.readouterr().err
+    assert main(["diff", str(results), str(small_results)]) == 0
+
+
+def test_a_full_run_is_added_to_the_table_of_reproductions(
+    small_results: Path, small_published: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "reproductions.csv"
+    table.write_text((Path(__file__).parents[2] / "reproductions.csv").read_text())
+    before = table.read_text()
+    words = ["attest", str(small_results), "--published", str(small_published), "--out", str(table), "--minutes", "3"]
+    assert main(words) == 0
+    row = pd.read_csv(table, dtype=str).iloc[-1]
+    assert table.read_text().startswith(before)
+    assert (row["minutes"], row["moved"]) == ("3", "0")
+    assert int(row["compared"]) > 100
+    assert main(["attest", str(small_published), "--published", str(small_published), "--out", str(table)]) == 2
+    assert "these are the published results themselves" in capsys.readouterr().err

@@ -29,9 +29,9 @@ from eflops.config.load import check, read
 from eflops.config.messages import ConfigError
 from eflops.config.plan import variants_of
 from eflops.config.searches import budget_of, ranking
-from eflops.data.golub import genes
 from eflops.errors import UserError
 from eflops.results.record import record_hash
+from golub_genes import golub_probes
 
 ROOT = Path(__file__).parents[2]
 CONFIG = read(ROOT / "config.yaml")
@@ -134,10 +134,10 @@ def test_an_n_over_d_that_the_paper_lacks_says_nothing_of_what_is_near() -> None
 
 
 def test_the_nearest_trial_selects_the_papers_genes() -> None:
-    paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), genes()
+    paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), golub_probes()
     cystatin = int(names.index[names["probe"] == "M27891_at"][0])
     found = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(method="eflops", support=[str(cystatin), "0"])
-    columns = gene_columns(found, paper)
+    columns = gene_columns(found, paper, names)
     near, far = distances("gene_frequency", found, paper, columns).values()
     shares = np.array([share.value for share in paper.genes["eflops"].values()])
     assert far == pytest.approx(np.sqrt(np.mean(shares**2)))
@@ -182,7 +182,7 @@ def test_trials_and_choice_follow_from_the_tracked_runs_and_the_config(path: Pat
         pytest.skip("the runs of this search are not tracked yet")
     (name,) = [name for name, search in CONFIG.searches.items() if search.entry == path.stem]
     search = CONFIG.searches[name]
-    trials, choices = outcome(read_run_rows(tracked), PAPER, ranking(search))
+    trials, choices = outcome(read_run_rows(tracked), PAPER, ranking(search, CONFIG.datasets[search.dataset]))
     assert json.loads(path.read_text()) == json.loads(json.dumps(choices))
     assert trials.to_csv(index=False) == path.with_suffix(".csv").read_text()
     for method, settings in choices[path.stem].items():
@@ -212,7 +212,7 @@ def test_a_crossed_method_chooses_among_as_many_trials_as_the_others() -> None:
     counts = pd.Series(budget).str.partition("=")[2].value_counts()
     assert len(counts) == len(search.cross["eflops"]["temperature"])
     assert counts.min() > search.trials / 10
-    assert ranking(search)["budget"] == {"eflops": budget}
+    assert ranking(search, CONFIG.datasets["synthetic"])["budget"] == {"eflops": budget}
 
 
 def test_the_best_of_all_crossed_trials_is_not_chosen_unless_it_was_drawn() -> None:

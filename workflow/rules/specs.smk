@@ -65,7 +65,9 @@ for name in PLANS:
     specify_values(f"references/{name}", "references", ["eflops.analysis.references"])
 
 for entry, name in SEARCH_OF.items():
-    specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=ranking(STUDY.searches[name]))
+    search = STUDY.searches[name]
+    rules_of_ranking = ranking(search, STUDY.datasets[search.dataset])
+    specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=rules_of_ranking)
 
 for name, product in PRODUCTS.items():
     modules = ("eflops.analysis.products", product.module)

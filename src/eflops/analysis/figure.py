@@ -140,9 +140,9 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
     def paint() -> Drawing:
         drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
+        for panel, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(panel)
+            letter(panel, name)
         method_legend(drawing, data["method"].unique(), source, columns=6)
         return drawing
 

@@ -30,11 +30,11 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = 
     A few markers tell the lines apart without colour, each method's at other rounds, so that none hides another.
     """
     methods = source.order(data["method"])
-    for place, method in enumerate(methods):
+    for index, method in enumerate(methods):
         part = data[data["method"] == method]
         colour, marker = style(method)
         every = max(len(part) // MARKERS, 1)
-        first = place * every // len(methods)
+        first = index * every // len(methods)
         marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (first, every)}
         axes.plot(part["round"], part["mean"], color=colour, linewidth=1.2, **marks)
         low, high = part["mean"] - part["sd"], part["mean"] + part["sd"]
@@ -73,11 +73,14 @@ def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
 
 
 def limits(data: pd.DataFrame) -> tuple[float, float]:
-    """The y axis: zero and all means with their bands, but nothing far below 0, where a fit is worse than none."""
+    """The y axis: all means with their bands, but nothing far below 0, where a fit is worse than none."""
     near = data[data["mean"] >= FLOOR]
     lows, highs = (end.fillna(near["mean"]) for end in edges(near))
-    low, high = min([0.0, *lows]), max([0.1, *highs])
-    return max(low, FLOOR) - 0.03, min(high, 1.0) + 0.03
+    if near.empty:
+        return FLOOR, 1.0
+    low, high = max(min(lows), FLOOR), min(max(highs), 1.0)
+    margin = max(0.06 * (high - low), 0.005)
+    return low - margin, high + margin
 
 
 def edges(data: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

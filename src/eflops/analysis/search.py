@@ -23,7 +23,7 @@ from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.searches import ranking
-from eflops.data.golub import genes
+from eflops.data.build import named_features
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
 from eflops.results import record
@@ -191,7 +191,7 @@ def outcome(
     if search["nearest"]:
         # Of a crossed method only the trials that it may choose: as many as every other method has.
         drawn = runs[_drawn(zip(runs["method"], runs["variant"], strict=True), search["budget"])]
-        shares = gene_columns(drawn, paper) if search["nearest"] == GENES else pd.DataFrame()
+        shares = gene_columns(drawn, paper, probes_of(search["data"])) if search["nearest"] == GENES else pd.DataFrame()
         distance = distances(search["nearest"], drawn, paper, shares)
         trials.insert(4, "distance", trials.set_index(KEYS).index.map(distance))
         choices[f"{search['entry']}_nearest"] = choose_nearest(trials, search["searched"])
@@ -239,7 +239,7 @@ def rank_records(config: Config, name: str, results: Path, targets: Path, out: P
         for cell in [{"experiment": name, "ratio": ratio, "method": method}]
         for run in plan.runs(method)
     ]
-    rules = ranking(search)
+    rules = ranking(search, config.datasets[search.dataset])
     rows = run_rows(runs_table(entries), supports_table(entries), rules)
     write_outcome(rows, read_paper(targets), rules, out)
 
@@ -261,7 +261,14 @@ def adopt(into: Path, chosen: Path, keep: Path) -> None:
 
 def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
-    chosen = {**(yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else {}), dataset: settings}
+    try:
+        present = yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else None
+        chosen = {**(present or {}), dataset: settings}
+        plain = [value for methods in chosen.values() for values in methods.values() for value in values.values()]
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError):
+        raise UserError(f"{into}: this is no file of chosen settings; name another one with --into.") from None
+    if strange := [value for value in plain if not isinstance(value, bool | int | float | str | None)]:
+        raise UserError(f"{dataset}: {strange[0]!r} is no setting; rank the search again with: snakemake search")
     lines = [HEADER]
     for name, methods in chosen.items():
         lines.append(f"{name}:")
@@ -313,14 +320,20 @@ def _from_shares(method: str, shares: pd.Series, paper: Paper) -> list[float]:
     return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 
-def gene_columns(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
+def probes_of(data: Mapping[str, Any]) -> pd.DataFrame:
+    """The probes of the data that a search trains on, with their genes, as `Source.probes` gives them."""
+    return named_features(data).rename(columns={"gene": "probe"})
+
+
+def gene_columns(runs: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> pd.DataFrame:
     """By trial, the share of runs that select each gene of the paper's column, and how many are among its first."""
     trials = runs[runs["method"].isin(paper.genes)].groupby(KEYS, sort=False)
-    return pd.DataFrame.from_dict({key: _gene_shares(key[0], trial, paper) for key, trial in trials}, orient="index")
+    shares = {key: _gene_shares(key[0], trial, paper, names) for key, trial in trials}
+    return pd.DataFrame.from_dict(shares, orient="index")
 
 
-def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper) -> dict[str, float]:
-    names, column = genes(), paper.genes[method]
+def _gene_shares(method: str, trial: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> dict[str, float]:
+    column = paper.genes[method]
     shares = gene_shares(selected_of(trial, len(names)), names)
     probes, first = (
         {str(gene): list(group) for gene, group in part.groupby("gene", sort=False)["frequency"]}

@@ -132,11 +132,15 @@ class Source:
         """The genes of an experiment on expression data, in the order of the features: gene, symbol, label, ..."""
         return self.read(f"data/{self._dataset(experiment)}/genes.csv", keep_default_na=False, dtype=str)
 
+    def probes(self, experiment: str) -> pd.DataFrame:
+        """The same under the name that Golub's features have: a probe, of which a gene may have several."""
+        return self.genes(experiment).rename(columns={"gene": "probe"})
+
     def classes(self, experiment: str) -> list[str]:
         """The names of the classes of an experiment, in the order of their numbers."""
         first = self.runs(experiment)["draw"].min()
         manifest = self.path(f"data/{self._dataset(experiment)}/all-draw{first}/manifest.json")
-        return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"]["class_names"])
+        return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"].get("class_names", []))
 
     def _dataset(self, experiment: str) -> str:
         return str(self.runs(experiment)["dataset"].iloc[0])

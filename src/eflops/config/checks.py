@@ -1,5 +1,6 @@
 """What one entry of the config says about another: names that must exist, settings that a method must have."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -8,7 +9,7 @@ from pydantic import ValidationError
 from eflops.config import own
 from eflops.config.messages import sentences, shown, unknown
 from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
-from eflops.config.products import Product, general_entries, project_entries
+from eflops.config.products import Product, general_entries, general_products, project_entries
 from eflops.config.settings import settings_class
 
 # Of two keys for one thing, an entry has one.
@@ -16,6 +17,29 @@ EITHER = (
     *(("clients_by", "clients"), ("sites", "clients")),
     *(("test_rows", "test_share"), ("genes_per_class", "density"), ("keep", "density")),
 )
+
+
+# The rules of the workflow besides those of data sets: a target is a rule too.
+RULES = {
+    *(
+        "explorer",
+        "fetch",
+        "figure",
+        "figures",
+        "gather",
+        "genes",
+        "rank",
+        "references",
+        "scorecard",
+        "search",
+        "smoke",
+    ),
+    *("study", "summary", "table", "tables", "test_features", "train"),
+}
+# What a run of each built-in model can be ranked by.
+METRICS = {"linear": ("r2",), "softmax": ("accuracy", "cross_entropy"), "cnn": ("accuracy", "cross_entropy")}
+LONGEST_LABEL = 200
+MOST_VARIANTS = 100_000
 
 
 def mistakes(config: Config) -> Iterator[str]:
@@ -147,6 +171,14 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
         if entry.cases_of and not entry.cases:
             right = "adopt the outcome of a search that writes one, or write the cases here"
             yield f"{place}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
+        if entry.target in RULES or entry.target in {f"data_{name}" for name in config.datasets}:
+            yield f"{place}.target: the workflow has a rule {entry.target} already; give the target another name."
+        longest = ",".join(f"{key}={max(map(str, values), key=len)}" for key, values in entry.vary.items())
+        if len(longest) > LONGEST_LABEL:
+            right = f"a folder is named by it, with at most {LONGEST_LABEL} letters; vary fewer settings at once"
+            yield f"{place}.vary: the variant {shown(longest)} is too long; {right}."
+        if (count := math.prod(map(len, entry.vary.values()))) > MOST_VARIANTS:
+            yield f"{place}.vary: this makes {count:,} variants; at most {MOST_VARIANTS:,} are possible, so vary less."
         if entry.vary and entry.cases:
             yield f"{place}: vary and cases cannot both be given; keep one of them."
         for method in _known_methods(config, entry):
@@ -163,6 +195,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.searches.items():
         place = f"searches.{name}"
         yield from _names_mistakes(config, entry, place)
+        yield from _goal_mistakes(config, entry, place)
         first = searched.setdefault(entry.entry, name)
         if first != name:
             yield f"{place}.chosen_entry: searches.{first} writes {entry.entry} already; give one another name."
@@ -187,6 +220,18 @@ def _search_mistakes(config: Config) -> Iterator[str]:
                 yield f"{place}.draws: {shared} are also evaluated by experiments.{other}; {right}."
 
 
+def _goal_mistakes(config: Config, entry: Search, place: str) -> Iterator[str]:
+    """Whether the runs of a search have what it ranks them by."""
+    dataset = config.datasets.get(entry.dataset)
+    known = METRICS.get(entry.model or dataset.model) if dataset else None
+    if known and entry.metric not in known:
+        yield f"{place}.metric: runs on {entry.dataset} have no {entry.metric}; use {' or '.join(known)}."
+    if entry.nearest == "support_recovery" and not isinstance(dataset, Synthetic):
+        yield f"{place}.nearest: support_recovery is the paper's table of synthetic data; leave this out."
+    if entry.nearest == "gene_frequency" and not isinstance(dataset, Expression):
+        yield f"{place}.nearest: gene_frequency is the paper's table of expression data; leave this out."
+
+
 def chosen_entries(config: Config) -> list[str]:
     """The entries of chosen settings that the searches write."""
     return [name for search in config.searches.values() for name in search.entries]
@@ -205,6 +250,12 @@ def _range_mistakes(config: Config, method: str, key: str, values: Range, place:
 def _product_mistakes(config: Config) -> Iterator[str]:
     """What is wrong with the products that a config adds or changes, in sentences."""
     known = project_entries() | general_entries(config)
+    owners: dict[str, str] = {}
+    for entry in general_products(config):
+        (experiment,) = entry["experiments"]
+        if (first := owners.setdefault(entry["name"], experiment)) != experiment:
+            both = f"experiments.{first} and experiments.{experiment}"
+            yield f"experiments.{experiment}: {both} would both have the {entry['kind']} {entry['name']}; rename one."
     for name in set(project_entries()) & set(general_entries(config)):
         yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
     for name, change in config.products.items():

@@ -13,41 +13,66 @@ from eflops.config.messages import ConfigError, sentences, shown
 from eflops.config.models import Config
 from eflops.files import locate
 
+# A config has five levels.
+DEEPEST = 40
+
 
 class EachKeyOnce(yaml.SafeLoader):
-    """YAML in which a mapping says no key twice; what an anchor brings in may be said again, that is its use."""
+    """YAML in which a mapping has no key twice; a key that an anchor brings in may be given again, that is its use."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        said: set[Any] = set()
+        keys: set[Any] = set()
         for key_node, _ in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
                 continue
             key = self.construct_object(key_node, deep=True)
-            if key in said:
+            if key in keys:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key!r} stands twice", key_node.start_mark
                 )
-            said.add(key)
+            keys.add(key)
         return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping that a config file holds, or a ConfigError that names the file and the line."""
     try:
-        found = yaml.load(path.read_text(encoding="utf-8"), EachKeyOnce)
+        content = yaml.load(path.read_text(encoding="utf-8"), EachKeyOnce)
     except OSError as error:
         raise ConfigError([f"{path}: the config file cannot be read ({error.strerror})."]) from None
     except (UnicodeDecodeError, yaml.reader.ReaderError):
         raise ConfigError([f"{path}: this is not a text file in UTF-8, so it is no config file."]) from None
     except yaml.MarkedYAMLError as error:
         raise ConfigError([f"{path}{_line(error)}: this is not valid YAML; {_problem(error)}."]) from None
-    except (yaml.YAMLError, TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ConfigError([f"{path}: this is nested too deep; a config has at most {DEEPEST} levels."]) from None
+    except (yaml.YAMLError, TypeError, ValueError) as error:
         raise ConfigError([f"{path}: this is not valid YAML; {' '.join(str(error).split())}."]) from None
-    if found is not None and not isinstance(found, dict):
+    if content is not None and not isinstance(content, dict):
         raise ConfigError(
-            [f"{path}: this is a {type(found).__name__}; a config file has keys, such as 'experiments:'."]
+            [f"{path}: this is a {type(content).__name__}; a config file has keys, such as 'experiments:'."]
         )
-    return found or {}
+    if unusable := _unusable(content):
+        raise ConfigError([f"{path}, {unusable}"])
+    return content or {}
+
+
+def _unusable(raw: Any) -> str:
+    """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), raw)]
+    while waiting:
+        path, value = waiting.pop()
+        place = ".".join(path)
+        if len(path) > DEEPEST:
+            return f"{'.'.join(path[:3])}...: this is nested too deep, or holds itself; use at most {DEEPEST} levels."
+        if isinstance(value, str) and not value.isprintable() and any("\ud800" <= each <= "\udfff" for each in value):
+            return f"{place}: {value!r} holds half of a character, which no file can hold; leave it out."
+        if isinstance(value, Mapping):
+            parts = [(str(key).encode("ascii", "backslashreplace").decode(), key) for key in value]
+            waiting += [((*path, part), each) for part, key in parts for each in (key, value[key])]
+        elif isinstance(value, list):
+            waiting += [((*path, str(number)), each) for number, each in enumerate(value)]
+    return ""
 
 
 def _line(error: yaml.MarkedYAMLError) -> str:
@@ -130,6 +155,8 @@ def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
 
     trusted: whether it is the user's, so that the code that it names may be run.
     """
+    if unusable := _unusable(raw):
+        raise ConfigError([unusable])
     raw = with_chosen(raw)
     try:
         config = Config.model_validate(raw)

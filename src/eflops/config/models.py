@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
-from eflops.config.settings import Count, Flag, FromText, NonNegative, Positive, Share, Strict
+from eflops.config.settings import Count, Flag, FromText, Positive, Share, Strict
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+# A name is a part of file names, which have at most 255 letters.
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
 Settings = dict[str, Setting]
@@ -16,6 +17,8 @@ Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
 Runs = Annotated[int, FromText, Field(ge=1, le=10_000)]
+# Larger deviations overflow float32 together with the features that they scale.
+Scale = Annotated[float, FromText, Field(ge=0, le=1e6)]
 Item = TypeVar("Item")
 
 
@@ -86,8 +89,8 @@ class Synthetic(Dataset):
     )
     snr: Positive = Field(20.0, description="signal-to-noise ratio of the target")
     test_rows: Count = Field(5000, description="rows of the common test set")
-    shift_scale: NonNegative = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
-    shift_offset: NonNegative = Field(0.0, description="sd of the constant added to each client's features")
+    shift_scale: Scale = Field(1.0, description="sd of the factor 1 + N(0, sd) on each client's features")
+    shift_offset: Scale = Field(0.0, description="sd of the constant added to each client's features")
 
 
 class Expression(Dataset):

@@ -5,7 +5,7 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any
 
@@ -124,13 +124,17 @@ def project_entries() -> dict[str, dict[str, Any]]:
 
 
 def general_entries(config: Config) -> dict[str, dict[str, Any]]:
+    """The entries of products that every experiment has, by name."""
+    return {entry["name"]: entry for entry in general_products(config)}
+
+
+def general_products(config: Config) -> Iterator[dict[str, Any]]:
     """A table, paired tests and a figure for each experiment that the project's own products do not show.
 
     Where features have names, as genes or columns do, the selected ones and their stability are shown too.
     """
     own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
-    entries = {}
     for name, experiment in config.experiments.items():
         if name in shown:
             continue
@@ -139,18 +143,20 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
             (f"{name}_tests", "table", "eflops.analysis.products.general:tests", "paired tests", []),
             (f"fig_{name}", "figure", "eflops.analysis.products.general:figure", "metrics by method", []),
         ]
-        if isinstance(config.datasets.get(experiment.dataset), Expression | Table):
+        dataset = config.datasets.get(experiment.dataset)
+        word = "gene" if isinstance(dataset, Expression) else "feature"
+        # The weights of a torch module are no features.
+        if isinstance(dataset, Expression | Table) and ":" not in (experiment.model or dataset.model):
             data = f"data/{experiment.dataset}"
             chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
             classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
             genes = "eflops.analysis.products.genes"
-            word = "gene" if isinstance(config.datasets[experiment.dataset], Expression) else "feature"
             parts += [
                 (f"{name}_{word}s", "table", f"{genes}:selected", f"selected {word}s", [*chosen, classes]),
                 (f"{name}_stability", "table", f"{genes}:stability", f"stability of the {word}s", chosen),
             ]
         for product, kind, make, title, inputs in parts:
-            entries[product] = {
+            yield {
                 "name": product,
                 "kind": kind,
                 "make": make,
@@ -158,5 +164,5 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
                 "category": "Own experiments",
                 "experiments": [name],
                 "inputs": inputs,
+                "parameters": {"word": word} if "genes" in make and word != "gene" else {},
             }
-    return entries

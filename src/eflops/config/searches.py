@@ -2,26 +2,30 @@
 
 from typing import Any
 
-from eflops.config.models import Search
+from eflops.config.models import Dataset, Search, data_settings
 from eflops.rng import numpy_generator
 
 
-def ranking(search: Search) -> dict[str, Any]:
+def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
     """The rules of a search's ranking.
+
+    dataset: the entry of the data that it trains on, whose genes the paper's shares are looked up among.
 
     Returns: `metric`, `score`, `admit`, `by_bytes`, `nearest` and `entry` as the config has them; `searched`: by
         method, the settings that its trials set; `budget`: by crossed method, the variants that it may choose from;
-        `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none.
+        `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none;
+        `data`: the settings of the data, where their genes are looked up.
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest", "by_bytes"})
     searched = {
         name: [*search.settings, *search.ranges, *search.method_ranges.get(name, {}), *search.cross.get(name, {})]
         for name in search.methods
     }
+    data = {"data": data_settings(dataset)} if search.nearest == "gene_frequency" else {}
     budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
     crossed = [name for name in budget if "temperature" in search.cross[name]]
     profile = [key for name in crossed for key in searched[name] if key not in search.settings]
-    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, "profile": profile}
+    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, "profile": profile, **data}
 
 
 def budget_of(search: Search, method: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""What moved between two results: cells in units of their spread, verdicts, and conclusions of paired tests."""
+"""What moved between two results: cells in units of their spread, runs paired, verdicts, conclusions of paired tests.
+
+Results of an older version are compared too: names that have changed since are mapped to the present ones.
+"""
 
 import io
 import math
@@ -19,10 +22,15 @@ from eflops.files import write_bytes
 from eflops.provenance.explain.address import key_columns, read_table, scorecard_lines
 from eflops.provenance.explain.explanation import equal
 from eflops.provenance.explain.text import INDENT, plain
+from eflops.provenance.paired import Shift, shifts
 from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.store import RUNS, is_results
 
 PUBLISHED = "results/published"
+# What 0.2.0 called a file, a column or a verdict, and what it is called now; CHANGELOG.md lists the same.
+RENAMED_FILES: dict[str, str] = {}
+RENAMED_COLUMNS: dict[str, str] = {}
+RENAMED_VERDICTS = {"cannot tell": "inconclusive"}
 # The level of the conclusions of paired tests.
 ALPHA = 0.05
 
@@ -64,6 +72,8 @@ class Difference:
     conclusions: tuple[Change, ...]
     presence: tuple[Change, ...]
     compared: int
+    shifts: tuple[Shift, ...] = ()
+    paired: int = 0
 
 
 @contextmanager
@@ -98,12 +108,14 @@ def _archive(commit: str, published: str) -> bytes:
 def diff(before: Path, after: Path) -> Difference:
     """Compare the tables, figures and scorecards of two results folders, published or not."""
     old_names, new_names = _csv_files(before), _csv_files(after)
+    old_files = {RENAMED_FILES.get(name, name): name for name in old_names}
+    old_names = set(old_files)
     presence = [*_came_and_went(old_names, new_names)]
     moves: list[Move] = []
     conclusions: list[Change] = []
     compared = 0
     for name in sorted(old_names & new_names):
-        old, new = _aligned(read_table(before / name), read_table(after / name))
+        old, new = _aligned(read_table(before / old_files[name]), read_table(after / name))
         presence += _came_and_went(set(old.index), set(new.index), f"{name}: ")
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
@@ -111,22 +123,26 @@ def diff(before: Path, after: Path) -> Difference:
         moves += _moves(name, old, new)
         conclusions += _conclusions(name, old, new)
     moves.sort(key=lambda move: -abs(move.spreads or 0.0))
-    return Difference(tuple(moves), tuple(_verdicts(before, after)), tuple(conclusions), tuple(presence), compared)
+    shifted, paired = shifts(before, after)
+    return Difference(
+        tuple(moves), tuple(_verdicts(before, after)), tuple(conclusions), tuple(presence), compared, shifted, paired
+    )
 
 
 def as_text(difference: Difference, limit: int) -> str:
     """What changed, the largest moves first, at most `limit` of each kind."""
-    parts: dict[str, Iterable[Move | Change]] = {
+    parts: dict[str, Iterable[Move | Change | Shift]] = {
         "Verdicts that changed": difference.verdicts,
         "Conclusions that changed": difference.conclusions,
+        "Runs that moved, paired by draw and seed": difference.shifts,
         "Cells that moved": difference.moves,
         "Came and went": difference.presence,
     }
     lines = []
     for title, changes in parts.items():
-        told = [f"{INDENT}{change}" for change in changes]
-        more = [f"{INDENT}and {len(told) - limit} more"] if len(told) > limit else []
-        lines += [title, *told[:limit], *more, ""] if told else []
+        listed = [f"{INDENT}{change}" for change in changes]
+        more = [f"{INDENT}and {len(listed) - limit} more"] if len(listed) > limit else []
+        lines += [title, *listed[:limit], *more, ""] if listed else []
     return "\n".join([*lines, summary(difference)])
 
 
@@ -135,8 +151,16 @@ def summary(difference: Difference) -> str:
     far = sum(abs(move.spreads or 0.0) > 1 for move in difference.moves)
     return (
         f"{difference.compared} cells compared: {len(difference.moves)} moved, {far} by more than their spread; "
-        f"{len(difference.verdicts)} verdicts and {len(difference.conclusions)} conclusions changed."
+        f"{len(difference.verdicts)} verdicts and {len(difference.conclusions)} conclusions changed. "
+        f"{difference.paired} runs paired by draw and seed: {_shifted(difference)}."
     )
+
+
+def _shifted(difference: Difference) -> str:
+    clear = sum(shift.clear for shift in difference.shifts)
+    if not difference.shifts:
+        return "all have the same metrics"
+    return f"{len(difference.shifts)} metrics of cells moved, {clear} of them clearly (p below {ALPHA})"
 
 
 def _csv_files(folder: Path) -> set[str]:
@@ -151,6 +175,7 @@ def _came_and_went(before: set[str], after: set[str], place: str = "") -> Iterat
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both with their rows named by the keys that they share."""
+    old = old.rename(columns=RENAMED_COLUMNS)
     keys = [key for key in key_columns(new) if key in old]
     return _named(old, keys), _named(new, keys)
 
@@ -207,6 +232,7 @@ def _verdicts(before: Path, after: Path) -> Iterator[Change]:
     if not all((folder / SCORECARD).exists() for folder in (before, after)):
         return
     old, new = ({name: line["verdict"] for name, line in scorecard_lines(folder).items()} for folder in (before, after))
+    old = {name: RENAMED_VERDICTS.get(verdict, verdict) for name, verdict in old.items()}
     for name in [*old, *(name for name in new if name not in old)]:
         if old.get(name) != new.get(name):
             yield Change(name, old.get(name, "not there"), new.get(name, "gone"))

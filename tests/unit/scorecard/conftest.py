@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eflops.analysis.paper import Paper, read_paper
-from paper_like import RATES, TARGETS, Study, golub, golub_supports, mnist, scan, synthetic
+from paper_like import RATES, TARGETS, Study, golub, golub_supports, mnist, scan, sparse, synthetic
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def nothing_run(tmp_path: Path) -> Study:
 def paper_like(paper: Paper, tmp_path: Path) -> Study:
     runs, curves = synthetic(paper)
     splits = golub("golub_splits", 30, 10)
-    study = Study(tmp_path, {"support_recovery": runs}, {"support_recovery": curves})
+    study = Study(tmp_path, {"support_recovery": runs, "sparse_both": sparse(runs)}, {"support_recovery": curves})
     study.runs |= {name: scan(name) for name in RATES}
     study.runs |= {"golub_runs": golub("golub_runs", 1, 30), "golub_splits": splits, "mnist": mnist()}
     study.supports["golub_splits"] = golub_supports(splits, paper)

@@ -124,3 +124,23 @@ def test_open_gates_near_the_limit_cannot_be_told(paper_like) -> None:
     runs = paper_like.runs["mnist"]
     runs["open_gates"] = 2220 + 300 * (runs["draw"] - 2.5)
     assert paper_like.claim("target-density") == Verdict.INCONCLUSIVE
+
+
+def test_sparse_messages_that_cost_recovery_or_fall_behind_the_baseline_differ(paper_like) -> None:
+    """Both claims are about the regime itself, so Table 1's lead does not save them."""
+    paper_like.change("sparse_both", "support_recovery", lambda values: values - 0.2, method="eflops")
+    assert paper_like.claim("sparse-performance") == Verdict.DIFFERS
+    assert paper_like.claim("sparse-fediht") == Verdict.DIFFERS
+    assert paper_like.claim("syn-support") == Verdict.AGREES
+    assert "Bytes of training: " in paper_like.reason("sparse-fediht")
+
+
+def test_a_small_loss_by_sparse_messages_is_no_compromise(paper_like) -> None:
+    paper_like.change("sparse_both", ["support_recovery", "r2"], lambda values: values - 0.005, method="eflops")
+    assert paper_like.claim("sparse-performance") == Verdict.AGREES
+
+
+def test_four_times_the_baselines_bytes_are_not_comparable(paper_like) -> None:
+    assert paper_like.claim("syn-comm") == Verdict.AGREES
+    paper_like.change("support_recovery", "down_training", 400_000, method="eflops")
+    assert paper_like.claim("syn-comm") == Verdict.DIFFERS

@@ -21,7 +21,7 @@ def test_runs_like_the_papers_agree_with_everything(paper_like) -> None:
     other = {line.id: line.judgement for line in card.lines if line.judgement.verdict != Verdict.AGREES}
     assert other == {}
     assert card.summary.startswith("Of Table 1's 28 numbers 28 agree; of its 4 columns as wholes 4 agree; of its 21 ")
-    assert card.summary.endswith("of 1 paired t-test 1 agrees; of 11 claims 11 agree.")
+    assert card.summary.endswith("of 1 paired t-test 1 agrees; of 14 claims 14 agree.")
 
 
 def test_every_number_and_claim_of_the_paper_appears_exactly_once(paper: Paper, nothing_run) -> None:
@@ -34,7 +34,7 @@ def test_every_number_and_claim_of_the_paper_appears_exactly_once(paper: Paper, 
     expected += [f"table2-list/{method}" for method in paper.genes]
     expected += ["golub-test/t", *(f"claim/{claim}" for claim in paper.claims)]
     assert Counter(line.id for line in nothing_run.card().lines) == Counter(expected)
-    assert len(expected) == 28 + 4 + 21 + 4 + 28 + 4 + 1 + 11
+    assert len(expected) == 28 + 4 + 21 + 4 + 28 + 4 + 1 + 14
 
 
 def test_nothing_is_judged_without_runs_and_every_line_says_why(nothing_run) -> None:
@@ -245,3 +245,12 @@ def test_a_run_without_its_pair_leaves_a_claim_unjudged(paper_like) -> None:
     extra = runs[(runs["method"] == "eflops") & (runs["seed"] == 0)].assign(seed=30)
     paper_like.runs["golub_runs"] = pd.concat([runs, extra])
     assert paper_like.claim("golub-run") == Verdict.UNJUDGED
+
+
+def test_the_papers_t_stands_beside_ours_at_one_split_and_over_splits(paper_like) -> None:
+    (line,) = [line for line in paper_like.card().lines if line.id == "golub-test/t"]
+    reason = line.judgement.reason
+    assert reason.startswith(
+        "The paper has t(29) = 3.79, p 0.0007; at our split t(29) = 3.79, p 0.00071 against Fed-IHT"
+    )
+    assert "Over our 30 splits t varies from 2.9 to 4.7" in reason

@@ -1,10 +1,13 @@
-"""The scorecard at a glance: each number and claim of the paper as a square, coloured by its verdict."""
+"""The scorecard at a glance: the paper's claims in words and its tables as tiles, coloured by their verdicts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
-from eflops.analysis.scorecard.sections import CLAIMS, section_of
+from eflops.analysis.scorecard.sections import section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
 from eflops.files import read_json
@@ -18,7 +21,7 @@ LOOKS = {
     Verdict.UNJUDGED: ("#D8DEE4", "k", "\N{MIDDLE DOT}"),
 }
 COLUMNS = ["id", "section", "row", "column", "verdict"]
-# Each panel: its title, the sections whose lines are its rows, and what those are.
+# Each panel of tiles: its title, the sections whose lines are its rows, and what those are.
 TABLES = (
     ("Table 1", ("table1", "table1-column", "table1-spread"), "$N/d$"),
     ("E-FLoPS minus", ("table1-difference",), "$N/d$"),
@@ -27,48 +30,66 @@ TABLES = (
 
 
 def figure(source: Source) -> Figure:
-    """The paper's two tables as they are laid out there, differences within the first, and test and claims as a list.
+    """The paper's claims in words, one row each, above its two tables as small tiles.
 
-    No run stands behind a square by itself: it is a line of the scorecard, which has its own explanation.
+    No run stands behind a tile by itself: it is a line of the scorecard, which has its own explanation.
     """
     card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)
+    shown = {section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes}
+    claims = [line for line in card["lines"] if line["section"] not in shown]
 
     def paint() -> Drawing:
-        drawing, axes = canvas(1, 4, size=(7.0, 3.2), width_ratios=(4, 3, 4, 1))
-        for place, (title, prefixes, label) in zip(axes, TABLES, strict=False):
+        rows = 0.19 * len(claims) + 0.25
+        drawing, _ = canvas(size=(7.0, rows + 2.9))
+        drawing.clear()
+        mosaic = [["claims"] * 11, [*["0"] * 4, *["1"] * 3, *["2"] * 4]]
+        axes = drawing.subplot_mosaic(mosaic, height_ratios=[rows, 2.1])
+        _list(axes["claims"], claims)
+        for place, (title, prefixes, label) in enumerate(TABLES):
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
             columns = list(dict.fromkeys(part["column"]))
-            _grid(place, part, list(dict.fromkeys(part["row"])), columns)
+            panel = axes[str(place)]
+            _grid(panel, part, list(dict.fromkeys(part["row"])), columns)
             labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
-            place.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], rotation=90)
-            place.set(title=title, ylabel=label)
-        shown = [section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes]
-        rest = data[~data["section"].isin(shown)].assign(column="")
-        rest["row"] = [row if section == CLAIMS else section for section, row in rest[["section", "row"]].values]
-        _grid(axes[3], rest, list(rest["row"]), [""])
-        axes[3].set(title="test and claims", xticks=[])
-        axes[3].yaxis.tick_right()
+            panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6)
+            panel.set(title=title, ylabel=label)
         counts = data["verdict"].value_counts()
         keys = [
-            patch_key(f"{mark}  {verdict}: {counts.get(verdict, 0)}", color=colour)
+            patch_key(f"{mark}  {verdict}: {counts[verdict]}", color=colour)
             for verdict, (colour, _, mark) in LOOKS.items()
+            if verdict in counts
         ]
-        drawing.legend(handles=keys, loc="outside lower center", ncols=3)
+        drawing.legend(handles=keys, loc="outside lower center", ncols=5)
         return drawing
 
     return Figure(data, no_runs(), paint)
 
 
-def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -> None:
-    from matplotlib.patches import Rectangle
+def _list(axes: Axes, lines: Sequence[Mapping[str, Any]]) -> None:
+    """A row per line: its tile, and the claim in words."""
+    for row, line in enumerate(lines):
+        _tile(axes, 0.0, row, line["verdict"])
+        words = line.get("short") or f"{line['section']} of E-FLoPS against Fed-IHT"
+        axes.text(0.8, row, words, ha="left", va="center", fontsize=8)
+    # A tile is as wide as in the tables below, where eleven columns share the width.
+    axes.set(xlim=(-0.6, 17), ylim=(len(lines) - 0.4, -0.6))
+    axes.set_title("The paper's claims", loc="left")
+    axes.set_axis_off()
 
+
+def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -> None:
     for row, column, verdict in part[["row", "column", "verdict"]].values:
-        x, y = columns.index(column), rows.index(row)
-        colour, ink, mark = LOOKS[Verdict(verdict)]
-        axes.add_patch(Rectangle((x - 0.46, y - 0.44), 0.92, 0.88, color=colour, linewidth=0))
-        axes.text(x, y, mark, color=ink, ha="center", va="center", fontsize=8)
+        _tile(axes, columns.index(column), rows.index(row), verdict)
     axes.set(xlim=(-0.6, len(columns) - 0.4), ylim=(len(rows) - 0.4, -0.6))
     axes.set_yticks(range(len(rows)), rows)
     axes.tick_params(length=0, labelsize=7)
     axes.spines[:].set_visible(False)
+
+
+def _tile(axes: Axes, x: float, y: float, verdict: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    colour, ink, mark = LOOKS[Verdict(verdict)]
+    axes.add_patch(Rectangle((x - 0.46, y - 0.44), 0.92, 0.88, color=colour, linewidth=0))
+    axes.text(x, y, mark, color=ink, ha="center", va="center", fontsize=8)

@@ -10,7 +10,6 @@ from eflops.analysis.paper import DENSE, Paper, read_paper
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import gene_shares, selected_features
 from eflops.analysis.stats.summary import summarise
-from eflops.data.golub import genes
 from eflops.files import PROJECT
 
 START = "set_initial"
@@ -27,7 +26,8 @@ def figure(source: Source, synthetic: str, expression: str) -> Figure:
     """
     paper = read_paper(PROJECT / TARGETS)
     spreads, selected = source.runs(synthetic), _selected(source, expression)
-    parts = [genes_per_run(selected), ranked_shares(selected, paper), seed_spreads(spreads, paper)]
+    shares = ranked_shares(selected, source.probes(expression), paper)
+    parts = [genes_per_run(selected), shares, seed_spreads(spreads, paper)]
     data = pd.concat(parts, ignore_index=True).reindex(columns=COLUMNS)
 
     def paint() -> Drawing:
@@ -58,7 +58,7 @@ def figure(source: Source, synthetic: str, expression: str) -> Figure:
 
 def _selected(source: Source, experiment: str) -> pd.DataFrame:
     """One row per run with its start and how many genes it selects."""
-    selected = selected_features(source, experiment, len(genes()))
+    selected = selected_features(source, experiment, len(source.probes(experiment)))
     starts = source.runs(experiment)[["record", START]]
     finished = selected["status"] == "finished"
     counts = selected["selected"].map(len).where(finished)
@@ -71,12 +71,12 @@ def genes_per_run(selected: pd.DataFrame) -> pd.DataFrame:
     return cells.rename(columns={"mean": "value"}).assign(panel="a")
 
 
-def ranked_shares(selected: pd.DataFrame, paper: Paper) -> pd.DataFrame:
+def ranked_shares(selected: pd.DataFrame, names: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     """Panel b: the shares of dense averaging's genes, the highest first, by start and as the paper prints them."""
     printed = sorted((number.value for number in paper.genes[DENSE].values()), reverse=True)
     columns = {PAPER: printed}
     for start, runs in selected[selected["method"] == DENSE].groupby(START, sort=False):
-        columns[str(start)] = gene_shares(runs, genes())["frequency"].head(len(printed)).tolist()
+        columns[str(start)] = gene_shares(runs, names)["frequency"].head(len(printed)).tolist()
     rows = [
         {"panel": "b", "method": DENSE, START: start, "place": place, "value": share}
         for start, shares in columns.items()

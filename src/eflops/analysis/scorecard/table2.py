@@ -19,7 +19,6 @@ from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, est
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
 from eflops.analysis.stats.genes import selected_of
 from eflops.analysis.stats.prediction import beta_binomial_interval
-from eflops.data.golub import genes
 from eflops.errors import UserError
 
 SEARCHED, NEAREST = "golub_splits", "golub_nearest"
@@ -90,7 +89,7 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
 def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
     """What the runs of a method selected: every probe that any run did. A diverged run has selected nothing."""
     runs = evidence.runs(experiment, [method], "accuracy", draws=FEWEST)
-    kept, names = evidence.supports(experiment), genes()
+    kept, names = evidence.supports(experiment), evidence.source.probes(experiment)
     chosen = selected_of(kept[kept["record"].isin(runs["record"])], len(names)).sort_values(["draw", "seed"])
     shape = chosen["draw"].nunique(), chosen["seed"].nunique()
     table = np.zeros((len(names), len(chosen)))

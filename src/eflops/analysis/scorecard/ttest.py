@@ -54,7 +54,9 @@ def _tested(evidence: Evidence) -> tuple[float, str]:
         reason.append(f"t({test['df']}) = {test['t']:.2f}, p {test['p']:.2g} against {evidence.label(other)}")
     if not math.isfinite(sizes[0]):
         raise Missing("All differences over the seeds of the split are equal, so that t is not defined.")
-    return sizes[0], f"At our split {'; '.join(reason)}."
+    paper = evidence.paper
+    theirs = f"The paper has t({_seeds(evidence) - 1}) = {paper.t.value:.2f}, p {paper.p.value:.2g}"
+    return sizes[0], f"{theirs}; at our split {'; '.join(reason)}."
 
 
 def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> Estimate:
@@ -72,8 +74,13 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> E
     verdict = judge_number(paper.value, value, math.inf)
     if verdict == Verdict.AGREES and (value.low or 0.0) <= 0:
         verdict = Verdict.INCONCLUSIVE
+    at_splits = np.sort(np.nanmean(scaled, axis=1))
+    quarters = np.quantile(at_splits, [0.25, 0.75])
+    varies = f"t varies from {at_splits[0]:.1f} to {at_splits[-1]:.1f}, half of it "
+    varies += f"{quarters[0]:.1f} to {quarters[1]:.1f}"
     side = "outside" if verdict == Verdict.DIFFERS else "inside"
-    words = f"{reason}Over {found.units} splits t would be {value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
+    words = f"{reason}Over our {found.units} splits {varies}; for one further split it would be "
+    words += f"{value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
     return Estimate(value, verdict, words)
 
 

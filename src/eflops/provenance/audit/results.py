@@ -127,13 +127,12 @@ def _traffic(entry: Record, clients: int) -> Iterator[str]:
             if sent not in right:
                 yield f"it states {sent} bytes of {phase}; messages of its support have {right[0]}"
         # Weights and gates in frames of their own are the largest message of a built-in method.
-        largest = (
-            math.inf if ":" in job.method else 2 * wire.encoded_size(gated, gated, 2, 2, ungated=len(result.ungated))
-        )
-        if not 0 <= stated["last_round"] <= sent <= messages * largest:
+        largest = 2 * wire.encoded_size(gated, gated, 2, 2, ungated=len(result.ungated))
+        most = math.inf if ":" in job.method else messages * largest
+        if not 0 <= stated["last_round"] <= sent <= most:
             yield (
                 f"it states {sent} bytes of {phase}, {stated['last_round']} of them in the last round;"
-                f" its messages have at most {messages * largest}"
+                f" its messages have at most {most}"
             )
 
 

@@ -40,6 +40,19 @@ CHECKS = {
         "E-FLoPS finds more of the true support than Fed-IHT and FedAvg, but for the smallest N/d",
     ),
     "syn-lr": Check("synthetic", ("rates_theta", "rates_phi"), "Test R2 hardly depends on the learning rates"),
+    "sparse-performance": Check(
+        "communication",
+        ("support_recovery", "sparse_both"),
+        "Sparse messages throughout training do not lower E-FLoPS's support recovery or test R2",
+    ),
+    "sparse-fediht": Check(
+        "communication",
+        ("sparse_both",),
+        "With sparse messages throughout, E-FLoPS has a higher support recovery and test R2 than Fed-IHT",
+    ),
+    "syn-comm": Check(
+        "communication", ("support_recovery",), "In Table 1's runs, E-FLoPS sends about as little as Fed-IHT"
+    ),
     "mnist-acc": Check("mnist", ("mnist",), "E-FLoPS and Fed-IHT are equally accurate on MNIST"),
     "mnist-comm": Check(
         "mnist", ("mnist",), "On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg"

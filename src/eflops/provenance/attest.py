@@ -1,0 +1,66 @@
+"""reproductions.csv: who made all results again, on what, in which time, and whether any number moved."""
+
+import csv
+import io
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from eflops.errors import UserError
+from eflops.files import write_text
+from eflops.provenance.diff import diff
+from eflops.provenance.times import job_times
+from eflops.results.record import machine
+
+COLUMNS = ("version", "date", "processor", "system", "cores", "minutes", "compared", "moved")
+
+
+def attest(results: Path, published: Path, out: Path, cores: int, minutes: float | None = None) -> dict[str, str]:
+    """Compare a full run with the published results, and append a row to the table of reproductions.
+
+    Args:
+        results: the results folder of the run.
+        published: what it is compared with.
+        out: the table; it is made where there is none.
+        cores: how many cores the run had.
+        minutes: how long it took; by the sum of its jobs' times over the cores where it is not given.
+    """
+    if results.resolve() == published.resolve():
+        raise UserError(f"{results}: these are the published results themselves; name the folder of a run of yours.")
+    times = job_times(results)
+    if minutes is None and times.empty:
+        raise UserError(f"{results}: no job was timed there; say how long the run took with --minutes.")
+    difference = diff(published, results)
+    if not difference.compared:
+        raise UserError(f"{results}: it shares no table or figure with {published}; make them with: snakemake all")
+    here = machine()
+    row = {
+        "version": version("eflops"),
+        "date": datetime.now(UTC).date().isoformat(),
+        "processor": str(here["processor"]),
+        "system": str(here["system"]),
+        "cores": str(cores),
+        "minutes": f"{times['seconds'].astype(float).sum() / 60 / cores if minutes is None else minutes:.0f}",
+        "compared": str(difference.compared),
+        "moved": str(len(difference.moves)),
+    }
+    write_text(out, _table([*_rows(out), row]))
+    return row
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The rows of the table; none where it is not there."""
+    if not path.exists():
+        return []
+    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    if any(tuple(row) != COLUMNS for row in rows):
+        raise UserError(f"{path}: its columns should be {', '.join(COLUMNS)}; name another file with --out.")
+    return rows
+
+
+def _table(rows: list[dict[str, str]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,116 @@
+"""Runs of two results folders, paired by draw and seed: which metrics moved, by a paired test.
+
+A table's cell hides a change that is small beside the spread over draws. Draws and seeds that both folders have are the
+same data and the same random numbers, so their differences show it. Records are read as plain JSON, because those of an
+older version have other fields.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from eflops.analysis.stats.paired import compare, holm
+from eflops.analysis.text import number
+from eflops.results.labels import BASE, WHOLE
+from eflops.results.store import RECORDS, RUNS, unpacked
+
+CELL = ["experiment", "ratio", "method", "variant", "metric"]
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A metric of a cell's runs that moved: the mean difference over draws (or seeds of one draw), and its test.
+
+    p: adjusted by Holm's method over all metrics that moved; None where one pair alone is there.
+    """
+
+    place: str
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+    n: int
+    unit: str
+
+    @property
+    def clear(self) -> bool:
+        """Whether the paired test shows the change; a change that all pairs share has no spread and is clear."""
+        return self.p is None or self.p < ALPHA
+
+    def __str__(self) -> str:
+        interval = "" if self.low is None or self.high is None else f" ({self.low:+.3g} to {self.high:+.3g})"
+        tested = "no test of one pair" if self.p is None else f"p {number(self.p)}"
+        return f"{self.place}: {self.difference:+.3g}{interval}, {tested}, {self.n} {self.unit}s"
+
+
+def shifts(before: Path, after: Path) -> tuple[tuple[Shift, ...], int]:
+    """The metrics that moved, the clearest first, and how many runs both folders have."""
+    old, new = (pd.DataFrame(_values(folder), columns=[*CELL, "draw", "seed", "value"]) for folder in (before, after))
+    both = old.merge(new, on=[*CELL, "draw", "seed"], suffixes=("_before", "_after"))
+    runs = len(both[["experiment", "ratio", "method", "variant", "draw", "seed"]].drop_duplicates())
+    moved = [(key, group) for key, group in both.groupby(CELL, sort=False) if _differs(group)]
+    tested = [_test(key, group) for key, group in moved]
+    adjusted = holm(np.array([p for _, p in tested])) if tested else np.array([])
+    found = [
+        Shift(**parts, p=float(p) if np.isfinite(p) else 0.0 if parts["n"] > 1 else None)
+        for (parts, _), p in zip(tested, adjusted, strict=True)
+    ]
+    return tuple(sorted(found, key=lambda shift: (shift.p is None, shift.p or 0.0))), runs
+
+
+def _differs(group: pd.DataFrame) -> bool:
+    one, other = group["value_before"], group["value_after"]
+    return bool(((one != other) & ~(one.isna() & other.isna())).any())
+
+
+def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[dict[str, Any], float]:
+    """The paired test of a cell's metric, over draws where there are several, else over seeds."""
+    unit = "draw" if group["draw"].nunique() > 1 else "seed"
+    means = group.groupby(unit)[["value_after", "value_before"]].mean()
+    tested = compare(means["value_after"], means["value_before"], ranks=False)
+    low, high = (tested[name] if np.isfinite(tested[name]) else None for name in ("low", "high"))
+    experiment, ratio, method, variant, metric = key
+    words = [
+        experiment,
+        *([ratio] if ratio != "all" else []),
+        method,
+        *([variant] if variant != "base" else []),
+        metric,
+    ]
+    parts = {
+        "place": ", ".join(word for word in words if word not in (BASE, WHOLE)),
+        "difference": tested["difference"],
+        "low": low,
+        "high": high,
+        "n": int(tested["n"]),
+        "unit": unit,
+    }
+    return parts, tested["p"]
+
+
+def _values(folder: Path) -> Iterator[tuple[Any, ...]]:
+    """Every final metric of every run; none of a run that diverged."""
+    for path, text in _texts(folder):
+        try:
+            entry = json.loads(text)
+            experiment, ratio, method, variant, _ = path.split("/")
+            draw, seed = entry["run"]["draw"], entry["run"]["seed"]
+            for name, value in entry["result"]["metrics"].items():
+                yield experiment, ratio, method, variant, name, int(draw), int(seed), float(value)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue  # a damaged record is the audit's to find
+
+
+def _texts(folder: Path) -> Iterator[tuple[str, bytes]]:
+    if (folder / RECORDS).exists():
+        yield from unpacked(folder / RECORDS).items()
+        return
+    runs = folder / RUNS
+    for path in sorted(runs.rglob("*.json")):
+        yield path.relative_to(runs).as_posix(), path.read_bytes()
