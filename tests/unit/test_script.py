@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eflops.config import times
+from eflops.provenance import times
 
 FULL = "OSError(errno.ENOSPC, 'No space left on device')"
 
