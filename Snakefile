@@ -17,8 +17,11 @@ include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/explorer.smk"
 
 
-# The first page of Snakemake's report is the summary of the run.
-report: os.path.abspath(f"{RESULTS}/summary.rst")
+# The first page of Snakemake's report is the summary of the run; after a single target there is none yet.
+FIRST_PAGES = [os.path.abspath(f"{RESULTS}/summary.rst"), str(ROOT / "workflow/report/partial.rst")]
+
+
+report: next(filter(os.path.exists, FIRST_PAGES))
 
 
 rule all:
