@@ -4,9 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Axes, style
+from eflops.analysis.figure import Axes
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, unit_values, with_metric
+from eflops.analysis.style import style
 
 MARKERS = 5
 # The lowest R2 that is drawn to scale.

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Cell, Row, difference, number, probability, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
@@ -16,6 +16,7 @@ from eflops.analysis.stats.summary import (
     unit_of,
     with_metric,
 )
+from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact, short
 

@@ -6,19 +6,7 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.cells import Row, difference, number, rows_by, spread
-from eflops.analysis.figure import (
-    METRIC_AXES,
-    Axes,
-    Drawing,
-    Figure,
-    canvas,
-    letter,
-    line_key,
-    log_scale,
-    method_legend,
-    say,
-    style,
-)
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, log_scale, method_legend, say
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
@@ -31,6 +19,7 @@ from eflops.analysis.stats.summary import (
     too_few,
     with_interval,
 )
+from eflops.analysis.style import METRIC_AXES, style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact
 
