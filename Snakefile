@@ -7,6 +7,7 @@ min_version("9.19")
 include: "workflow/rules/common.smk"
 include: "workflow/rules/specs.smk"
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/inputs.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
@@ -17,8 +18,11 @@ include: "workflow/rules/scorecard.smk"
 include: "workflow/rules/explorer.smk"
 
 
-# The first page of Snakemake's report is the summary of the run.
-report: os.path.abspath(f"{RESULTS}/summary.rst")
+# The first page of Snakemake's report is the summary of the run; after a single target there is none yet.
+FIRST_PAGES = [os.path.abspath(f"{RESULTS}/summary.rst"), str(ROOT / "workflow/report/partial.rst")]
+
+
+report: next(filter(os.path.exists, FIRST_PAGES))
 
 
 rule all:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from eflops.config.cell import CellSpec
 from eflops.config.load import read
 from eflops.config.models import Config
 from eflops.config.plan import cell_spec
@@ -50,15 +51,21 @@ class SyntheticBenchmark:
         self.dataset = config.datasets["synthetic"]
         self.federation = build(self.dataset.model_dump(), ratio, 0)
 
+    def cell(self, name: str) -> CellSpec:
+        """The first cell of config.yaml that trains a method at this ratio."""
+        experiments = ("curves", "support_recovery", "feedback14")
+        experiment = next(each for each in experiments if name in self.config.experiments[each].methods)
+        return cell_spec(self.config, experiment, RATIO, name)
+
     def settings(self, name: str, batch: int | None) -> TrainingSettings:
         """What config.yaml sets for a method on this data, with the benchmark's number of steps."""
-        (settings,) = cell_spec(self.config, "curves", RATIO, name).variants.values()
+        (settings,) = self.cell(name).variants.values()
         changes = {"rounds": self.rounds, "local_steps": STEPS, "batch_size": batch, "finetune_rounds": 0}
         return type(settings).model_validate({**settings.model_dump(), **changes})
 
     def train(self, name: str, batch: int | None, seeds: Sequence[int]) -> float:
         """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""
-        job = cell_spec(self.config, "curves", RATIO, name)
+        job = self.cell(name)
         task, bench = make_task(job, [self.settings(name, batch)] * len(seeds), self.federation)
         transport = batched.transport(None, task, self.federation)
         for rows in transport.clients:
@@ -169,6 +176,9 @@ def ratios(ms: dict[tuple[str, str, int], float]) -> Iterator[tuple[str, str, fl
         yield "E-FLoPS : FedAvg, 30 seeds", batch, ms["eflops", batch, MANY] / ms["fedavg", batch, MANY], "2"
         yield "FedAvg, three seeds : thirty", batch, ms["fedavg", batch, FEW] / ms["fedavg", batch, MANY], "1.3"
         yield "E-FLoPS, three seeds : thirty", batch, ms["eflops", batch, FEW] / ms["eflops", batch, MANY], "1.3"
+        if ("eflops_feedback", batch, MANY) in ms:
+            feedback = ms["eflops_feedback", batch, MANY] / ms["eflops", batch, MANY]
+            yield "E-FLoPS with error feedback : E-FLoPS, 30 seeds", batch, feedback, "1.5"
         yield "floor, three seeds : thirty", batch, ms["floor", batch, FEW] / ms["floor", batch, MANY], ""
         yield "FedAvg : floor", batch, ms["fedavg", batch, MANY] / ms["floor", batch, MANY], "1.5"
         yield "E-FLoPS : floor", batch, ms["eflops", batch, MANY] / ms["floor with noise", batch, MANY], "1.7"

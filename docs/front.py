@@ -21,7 +21,9 @@ from eflops.analysis.summary.point import Claim, Summary
 from eflops.analysis.summary.verdicts import claims as claims_of
 from eflops.analysis.text import exact, markdown_table, markdown_text
 from eflops.config.study import read_study
+from eflops.errors import UserError
 from eflops.files import read_json
+from eflops.provenance.times import whole_run
 from eflops.results import paths
 from eflops.results.store import opened
 
@@ -69,9 +71,9 @@ def claims(results: Path) -> str:
     page = results / paths.EXPLORER
     rows = []
     for claim in _claims(results):
-        judged = Verdict(FORMER.get(claim.verdict, claim.verdict))
+        reached = Verdict(FORMER.get(claim.verdict, claim.verdict))
         effect = f"[{claim.effect or 'runs'}]({page}#{claim.link})"
-        rows.append([markdown_text(claim.short), f"{MARKS[judged]} {judged}", effect])
+        rows.append([markdown_text(claim.short), f"{MARKS[reached]} {reached}", effect])
     return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows) if rows else PENDING
 
 
@@ -120,6 +122,11 @@ def record(results: Path) -> str:
         return f"`eflops show results/runs/{RECORD}` must show the result hash `{store.record(RECORD).result_sha256}`."
 
 
+def times(results: Path) -> str:
+    """How long a full run takes."""
+    return whole_run(results) or PENDING
+
+
 def reproductions(results: Path) -> str:
     """Who ran the whole study, and how many cells moved; results: the table of them."""
     table = pd.read_csv(results, dtype=str)
@@ -129,12 +136,14 @@ def reproductions(results: Path) -> str:
 
 
 PARTS: dict[str, Callable[[Path], str]] = {
-    part.__name__: part for part in (badges, verdict, claims, findings, table1, record, reproductions)
+    part.__name__: part for part in (badges, verdict, claims, findings, table1, record, times, reproductions)
 }
 
 if __name__ == "__main__":
     name, folder = [*sys.argv[1:], "results/published"][:2]
     try:
         print(PARTS[name](Path(folder)))
+    except UserError:
+        print(PENDING)
     except (OSError, KeyError, ValueError, json.JSONDecodeError) as error:
         sys.exit(f"docs/front.py {name} {folder}: {error!r}")

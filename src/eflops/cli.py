@@ -56,6 +56,10 @@ Trusted = Annotated[
 Words = list[str] | None
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
+# Commands that read a results folder, and the variable that makes them show where an error arose.
+READING = {"status", "times", "summary", "scorecard", "show", "explain", "verify", "audit", "diff", "explorer"}
+READING |= {"model", "predict", "publish", "attest", "crate", "adopt"}
+DEBUG = "EFLOPS_DEBUG"
 # Exit codes of verify for the one run of a record.
 VERIFIED = {"identical": 0, "within tolerance": 0, "different": 1, "not checked": 2}
 OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
@@ -75,13 +79,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         print(f"eflops: {error.format_message()}", file=sys.stderr)
         return 2
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        print(f"eflops: a file of the results is damaged ({error}); eflops audit says which.", file=sys.stderr)
-        return 2
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             return 0
         print(f"eflops: {error.filename or 'a file'}: {error.strerror or error}.", file=sys.stderr)
+        return 2
+    except Exception as error:
+        # What lies in a results folder can be anything; whoever suspects an error of ours gets the traceback.
+        if {*(sys.argv[1:2] if arguments is None else arguments[:1])}.isdisjoint(READING) or os.environ.get(DEBUG):
+            raise
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        right = f"eflops audit says which, and {DEBUG}=1 shows where it was read"
+        print(f"eflops: a file of the results is damaged ({reason}); {right}.", file=sys.stderr)
         return 2
 
 

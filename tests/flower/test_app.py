@@ -6,6 +6,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from flwr.cli.build import build_fab_from_disk
 from flwr.supercore.task_identity import TaskIdentity
 from in_process import node_context
 
+from eflops import trust
+from eflops.config.settings import TrainingSettings
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.flower import client
@@ -233,6 +236,33 @@ def test_a_node_says_that_the_server_runs_other_code_before_it_looks_at_its_rows
     assert "the server runs the code feed and this node the code" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("trusted", "outcome"), [("", "refused"), ("another:Method", "refused"), ("theirs:Method", "runs")]
+)
+def test_a_node_runs_a_custom_method_only_if_its_owner_names_it(
+    tmp_path: Path, asked_node: Any, monkeypatch: pytest.MonkeyPatch, trusted: str, outcome: str
+) -> None:
+    """The file lies on the node with the server's content; a name in the server's message alone imports nothing."""
+    marker = tmp_path / "imported"
+    lines = (
+        "from pathlib import Path",
+        "from eflops.training.methods.fedavg import Method",
+        f"Path({str(marker)!r}).touch()",
+    )
+    (tmp_path / "theirs.py").write_text("\n".join(lines))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "theirs", raising=False)
+    table().to_csv(tmp_path / "rows.csv", index=False)
+    work = softmax(client._node_code("theirs:Method", "softmax"))
+    changes = {"method": "theirs:Method", "variants": {"base": TrainingSettings(rounds=1)}}
+    work = replace(work, spec=work.spec.model_copy(update=changes))
+    node = {"data": str(tmp_path / "rows.csv"), "label": "class", "trusted": trusted}
+    with trust.session():
+        answer = asked_node(work, node)
+    assert marker.exists() == (outcome == "runs")
+    assert (answer.error.reason if answer.has_error() else "runs") == {"refused": "Untrusted"}.get(outcome, outcome)
+
+
 SIZE = 4
 PHASE = Phase("training", None, 0, 3, 2, None)  # type: ignore[arg-type]
 
@@ -244,6 +274,10 @@ class Counting:
         self.rounds: list[int] = []
         self.faults: list[str] = []
         self.channel = {"down": 0}
+        self.counted: dict[int, int] = {}
+
+    def remember(self, phase: Phase, download: Parameters, selection: ClientSelection) -> None:
+        """There is no memory to keep."""
 
     def exchange(self, phase: Phase, download: Parameters, selection: ClientSelection, round_: int) -> list[Upload]:
         self.rounds.append(round_)

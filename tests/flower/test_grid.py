@@ -1,5 +1,6 @@
 """What the server does about clients that fail, on a grid whose nodes do as they are told."""
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,12 +13,17 @@ from flwr.serverapp import Grid
 from flwr.supercore.task_identity import TaskIdentity
 
 from eflops.config.cell import CellSpec
+from eflops.config.settings import TrainingSettings
 from eflops.errors import UserError
 from eflops.flower.grid import FaultPolicy, GridTransport, Node, meet, numbered, renormalised
 from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.messages import Part
-from eflops.training.methods.base import Upload
+from eflops.training.methods import fedavg
+from eflops.training.methods.base import Task, Upload
+from eflops.training.methods.dense import SupportFinetuning
+from eflops.training.methods.settings import RunSettings
+from eflops.training.models.linear import Linear
 from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
@@ -250,6 +256,67 @@ def test_a_node_that_runs_other_code_is_not_mixed_with_the_rest() -> None:
 def test_a_simulation_with_another_number_of_nodes_is_said_with_the_option_that_mends_it() -> None:
     with pytest.raises(UserError, match="Flower simulates 2 nodes; add: --federation-config num-supernodes=5"):
         meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, WORK, 5)
+
+
+def answering(theta: Part) -> Behaviour:
+    sent = messages.Message({"theta": theta})
+    data, layout = messages.encode(sent, SIZE), messages.layout(sent)
+    return lambda message: content(message, message=data, layout=layout)
+
+
+def with_one(value: float) -> Part:
+    return Part(torch.tensor([[0.0, value, 0.0, 0.0]]))
+
+
+def small_fedavg() -> fedavg.Method:
+    return fedavg.Method(Task(Linear(SIZE), 1, RunSettings([TrainingSettings()])))
+
+
+FIRST = torch.tensor([[True, False, False, False]])
+
+
+@pytest.mark.parametrize("on_fault", ["stop", "continue", "repeat"])
+@pytest.mark.parametrize(
+    ("poison", "said"),
+    [
+        (with_one(float("nan")), "answered with values of theta that are not finite"),
+        (with_one(float("inf")), "answered with values of theta that are not finite"),
+        (with_one(1e38), "answered with values of theta beyond 1e+30"),
+        (
+            Part(torch.ones(1, SIZE) * FIRST, FIRST),
+            "answered with 1 entries of theta, and this round's method sends all",
+        ),
+    ],
+)
+def test_a_poisoned_answer_is_a_fault_of_its_client(on_fault: str, poison: Part, said: str) -> None:
+    grid = transport([honest(1.0)], [answering(poison)], on_fault=on_fault)
+    phase = Phase("training", small_fedavg(), 0, 3, 2, None)
+    selection = ClientSelection([7], torch.tensor([[0.5, 0.5]]))
+    if on_fault == "stop":
+        with pytest.raises(UserError, match=re.escape(f"client 1 {said}")):
+            grid.exchange(phase, plain(torch.zeros(1, SIZE)), selection, 0)
+        return
+    assert len(grid.exchange(phase, plain(torch.zeros(1, SIZE)), selection, 0)) == 1
+    assert grid.faults == [f"training round 1: client 1 {said}"]
+
+
+def test_a_message_that_is_too_long_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = messages.layout(plain(torch.zeros(1, SIZE)))
+    huge: Behaviour = lambda message: content(message, message=bytes(10**6), layout=layout)  # noqa: E731
+    monkeypatch.setattr(messages, "decode", lambda *_: pytest.fail("it was decoded"))
+    grid = transport([huge], on_fault="stop")
+    with pytest.raises(UserError, match="client 0 answered with 1000000 bytes, and at most 1032 can be meant"):
+        exchange(grid, [1.0])
+
+
+def test_finetuning_answers_have_the_orders_support() -> None:
+    support = torch.tensor([[False, True, False, False]])
+    task = small_fedavg().task
+    phase = Phase("finetuning", SupportFinetuning(task, support), 3, 1, 2, None)
+    download = messages.Message({"theta": Part(torch.ones(1, SIZE) * support, support)})
+    grid = transport([answering(Part(torch.ones(1, SIZE) * FIRST, FIRST))], on_fault="stop")
+    with pytest.raises(UserError, match="client 0 answered with another support than the order's"):
+        grid.exchange(phase, download, ClientSelection([7], torch.ones(1, 1)), 3)
 
 
 @pytest.mark.parametrize("rows", [-5, 0, 4 * 10**18])

@@ -68,3 +68,13 @@ def test_where_nothing_can_be_written_the_code_is_kept_in_a_temporary_folder(pac
     (sentence,) = done.stderr.splitlines()
     assert sentence.startswith("No folder for compiled code can be written")
     assert str(tmp_path / "temporary") in sentence
+
+
+def test_kept_code_that_was_cut_short_is_compiled_again(package: Path, tmp_path: Path) -> None:
+    said(package, NUMBA_CACHE_DIR=str(tmp_path))
+    files = kept(tmp_path)
+    for path in files:
+        path.write_bytes(path.read_bytes()[:100])
+    assert said(package, NUMBA_CACHE_DIR=str(tmp_path)).stdout.startswith("1.098612")
+    assert files
+    assert all(path.stat().st_size > 100 for path in files)

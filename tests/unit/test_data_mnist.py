@@ -196,10 +196,16 @@ def test_a_damaged_raw_file_is_refused_with_the_remedy(tiny: dict[str, bytes], t
         build(SETTINGS, None, 1, raw)
 
 
+def test_a_missing_raw_file_is_refused_with_the_command_that_fetches_it(tmp_path: Path) -> None:
+    right = f"is missing, and data of kind tiny are made from it; fetch it with: eflops fetch tiny --out {tmp_path}$"
+    with pytest.raises(UserError, match=right):
+        build(SETTINGS, None, 1, tmp_path)
+
+
 def test_a_missing_raw_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="need the folder"):
         build(SETTINGS, None, 1, None)
-    with pytest.raises(UserError, match="No such file"):
+    with pytest.raises(UserError, match=r"nowhere/train-images-idx3-ubyte is missing"):
         build(SETTINGS, None, 1, tmp_path / "nowhere")
 
 

@@ -1,5 +1,6 @@
 """A user's table: what its columns become, how it is split, and that every fault of a file is listed at once."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 import yaml
 
+from eflops import trust
 from eflops.cli import main
 from eflops.config.models import Table
+from eflops.data.build import build as build_any
 from eflops.data.federation import Federation, load, save
 from eflops.data.table import build, features, problems
 from eflops.data.tabular import read_features
@@ -215,3 +218,32 @@ def test_a_new_table_is_read_into_the_features_of_a_model_whatever_else_it_holds
     assert read_features("new.csv", ["sex=f", "sex=m"]).faults == (
         "new.csv: 'sex' holds 'x', and the model knows f, m.",
     )
+
+
+CUSTOM = """
+import numpy as np
+from eflops.data.federation import Block, Federation
+
+def build(settings, ratio, seed, raw=None):
+    x, y = np.zeros((4, 2), settings["x"]), np.array([0, 1, 0, 1], settings["y"])
+    return Federation((Block(x, y),), Block(x, y), {}, settings["meta"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "meta", "sentence"),
+    [
+        ("f8", "f4", {"task": "regression"}, "x of client 0 is float64 of shape .4, 2.; it should be float32"),
+        ("f4", "i4", {"task": "classification", "classes": 2}, "y of client 0 is int32 of shape .4,.; it should be"),
+        ("f4", "f4", {"task": "ranking"}, "meta.'task'. is 'ranking'; by the type of y it is 'regression'."),
+    ],
+)
+def test_what_a_custom_builder_gets_wrong_is_named(
+    x: str, y: str, meta: dict[str, Any], sentence: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "custom_rows.py").write_text(CUSTOM)
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.delitem(sys.modules, "custom_rows", raising=False)
+    trust.allow("data set", "custom_rows:build")
+    with pytest.raises(UserError, match=f"custom_rows:build: {sentence}"):
+        build_any({"kind": "custom_rows:build", "x": x, "y": y, "meta": meta}, None, 0)

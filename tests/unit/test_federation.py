@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from eflops import trust
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, load, read_manifest, save
 from eflops.errors import UserError
@@ -181,6 +182,7 @@ def build_my_own(settings, ratio, seed, raw) -> Federation:
 
 
 def test_a_data_set_of_ones_own_is_found_by_module_and_function() -> None:
+    trust.allow("data set", f"{__name__}:build_my_own")
     made = build({"kind": f"{__name__}:build_my_own", "rows": 6}, 0.5, seed=3)
     assert made.counts.tolist() == [6]
     assert made.meta == {"ratio": 0.5}

@@ -20,6 +20,7 @@ from eflops.config.models import Config
 from eflops.config.products import product_job, products
 from eflops.errors import UserError
 from eflops.files import PROJECT
+from eflops.provenance.explain.trace import Tracer
 from made import made, traced
 
 RAW = merge(*(yaml.safe_load((PROJECT / name).read_text()) for name in ("config.yaml", "config/smoke.yaml")))
@@ -108,6 +109,25 @@ def test_a_new_method_makes_again_only_what_shows_it() -> None:
 def test_an_experiment_of_ones_own_has_a_table_tests_and_a_figure() -> None:
     own_experiment = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64]}
     assert changed(own(experiments={"d300": own_experiment})) == {"d300", "d300_tests", "fig_d300"}
+
+
+def test_each_variant_is_tested_against_the_first_one_of_its_method(tmp_path: Path) -> None:
+    entry = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64, 1.0], "draws": [0, 1, 2, 3], "seeds": 2}
+    config = own(experiments={"varied": entry | {"vary": {"rate": [0.1, 0.2, 0.3]}}})
+    gathered.write(config, tmp_path, ["varied"])
+    source = Source(tmp_path)
+    table = made(config, "varied_tests", source)
+    tests = table.data[table.data["metric"] == "r2"].set_index(["ratio", "other_variant"])
+    assert len(tests) == 2 * 2
+    row = tests.loc[(1.0, "rate=0.3")]
+    runs = source.runs("varied").query("ratio == 1.0").groupby(["variant", "draw"])["r2"].mean()
+    assert row["difference"] == pytest.approx((runs["rate=0.1"] - runs["rate=0.3"]).mean())
+    assert (row["variant"], row["n"], row["df"]) == ("rate=0.1", 4, 3)
+    assert "Fed-IHT, rate=0.3" in table.markdown()
+    (product,) = [each for each in products(config) if each.name == "varied_tests"]
+    keys = {"ratio": 1.0, "reference": "fediht", "variant": "rate=0.1", "other_variant": "rate=0.3"}
+    behind = Tracer(product, table).rows(keys, "r2")
+    assert table.runs.loc[behind, "variant"].unique().tolist() == ["rate=0.1", "rate=0.3"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Publishing keeps all that is needed, packs the records, and puts every byte under a hash."""
 
+import errno
 import gzip
 import re
 import shutil
@@ -72,3 +73,32 @@ def test_too_much_to_track_is_refused_and_leaves_the_old(small_results: Path, pu
         publish(small_results, published, most_bytes=50_000)
     assert checksums.read(published) == before
     assert not list(published.parent.glob(".*.part"))
+
+
+def test_a_full_disk_is_named_and_nothing_is_left(
+    small_results: Path, published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = checksums.read(published)
+
+    def full(source: Path, target: Path, **_: object) -> None:
+        Path(target).write_bytes(b"half")
+        raise OSError(errno.ENOSPC, "No space left on device", str(source))
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(UserError, match="published: nothing was published, because its disk is full"):
+        publish(small_results, published)
+    assert checksums.read(published) == before
+    assert not list(published.parent.glob(".*.part"))
+
+
+def test_small_files_of_jobs_are_packed(results: Path, tmp_path: Path) -> None:
+    for name in ("specs/train/support_recovery/nd0.64/eflops.json", "cells/support_recovery/nd0.64/eflops.json"):
+        (results / name).parent.mkdir(parents=True)
+        (results / name).write_text('{"records": {}}\n')
+    publish(results, tmp_path / "out")
+    packed = {path for path in checksums.files(tmp_path / "out") if path.startswith(("specs", "cells", "data/"))}
+    with opened(tmp_path / "out") as store, opened(results) as loose:
+        assert store.small.keys() - set(loose.files()) == set()
+        assert {"specs", "cells", "data"} == {path.split("/")[0] for path in store.small}
+        assert all(store.text(path) == loose.text(path) for path in store.small)
+    assert not any(path.startswith(("specs", "cells")) for path in packed)

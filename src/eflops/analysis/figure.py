@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from eflops.analysis.source import Source
+from eflops.analysis.style import PAGE, style
 from eflops.files import sha256_bytes, write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -22,42 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 else:
     Axes = Drawing = Line2D = Patch = Any
-
-PAGE: Any = {
-    "svg.hashsalt": "eflops",
-    "svg.fonttype": "none",
-    "pdf.fonttype": 42,
-    "font.size": 8,
-    "axes.titlesize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-    "legend.fontsize": 7,
-    "savefig.dpi": 200,
-}
-# Okabe and Ito's palette, safe for colour-blind readers; a method has the same colour and marker in every figure.
-STYLES = {
-    "eflops": ("#D55E00", "o"),
-    "flops": ("#E69F00", "s"),
-    "eflops_t0": ("#E69F00", "s"),
-    "fediht": ("#0072B2", "^"),
-    "fediterht": ("#56B4E9", "v"),
-    "fedavg": ("#009E73", "D"),
-    "feddualavg": ("#CC79A7", "X"),
-    "centralized": ("#000000", "P"),
-    "eflops_feedback": ("#8C3B00", "h"),
-    "flops_feedback": ("#8A6500", "p"),
-    "fedavg_feedback": ("#00543D", "d"),
-}
-SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
-# Metrics side by side: dark and light, so that they are told apart without colour as well; no method's colours.
-METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
-METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
-
-
-def style(method: str) -> tuple[str, str]:
-    """The colour and marker of a method; a method of one's own gets one of the spare ones, by its name."""
-    return STYLES.get(method) or SPARE[sum(map(ord, method)) % len(SPARE)]
 
 
 @dataclass(frozen=True)
@@ -140,9 +105,9 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
     def paint() -> Drawing:
         drawing, axes = canvas(2, 2, size=(7.0, 5.4))
-        for place, (name, part) in zip(axes.flat, panels.items(), strict=True):
-            part.draw(place)
-            letter(place, name)
+        for panel, (name, part) in zip(axes.flat, panels.items(), strict=True):
+            part.draw(panel)
+            letter(panel, name)
         method_legend(drawing, data["method"].unique(), source, columns=6)
         return drawing
 

@@ -21,17 +21,28 @@ Entries = Sequence[tuple[str, record.Record]]
 
 
 def gather_cells(
-    plans: Iterable[str], cells: Iterable[str], results: str, runs: str, curves: str, supports: str
+    specs: Iterable[str], cells: Iterable[str], results: str, runs: str, curves: str, supports: str
 ) -> None:
-    """Gather the records of an experiment's cells, each checked against its plan, into three tables."""
-    found = [entry for plan, cell in zip(plans, cells, strict=True) for entry in checked(plan, cell, Path(results))]
-    place = {path: row for row, path in enumerate(_in_order(plans))}
-    write(sorted(found, key=lambda entry: place[entry[0]]), Path(runs), Path(curves), Path(supports))
+    """Gather the records of an experiment's cells, each checked against its spec, into three tables.
+
+    Args:
+        specs: the spec files of the experiment's training jobs, in the order of its tables.
+        cells: the manifests that these jobs wrote.
+        results: the results folder.
+        runs, curves, supports: the files to write.
+    """
+    parts = [read_spec(Path(spec)) for spec in specs]
+    entries = {
+        path: entry
+        for spec, cell in zip(parts, cells, strict=True)
+        for path, entry in checked(spec, cell, Path(results))
+    }
+    write([(path, entries[path]) for path in _in_order(parts)], Path(runs), Path(curves), Path(supports))
 
 
-def checked(plan: str, cell: str, results: Path) -> Iterator[tuple[str, record.Record]]:
+def checked(spec: CellSpec, cell: str, results: Path) -> Iterator[tuple[str, record.Record]]:
     """The records of a cell, by their paths below the experiment's folder; one that is not as planned is refused."""
-    job = job_of(read_spec(Path(plan)), results)
+    job = job_of(spec, results)
     manifest = read_json(Path(cell))["records"]
     for run in job.runs:
         path = job.folder / run.path
@@ -100,15 +111,14 @@ def _spaced(values: Iterable[float]) -> str:
     return " ".join(map(str, values))
 
 
-def _in_order(plans: Iterable[str]) -> Iterator[str]:
+def _in_order(parts: Iterable[CellSpec]) -> Iterator[str]:
     """The paths of all planned records: cell by cell, and in a cell by variant, draw and seed, however it was split."""
-    cells: dict[tuple[str, str], CellSpec] = {}
-    for plan in plans:
-        part = read_spec(Path(plan))
-        whole = cells.setdefault((part.ratio, part.name), part.model_copy(update={"seeds": ()}))
-        cells[part.ratio, part.name] = whole.model_copy(update={"seeds": (*whole.seeds, *part.seeds)})
-    for (ratio, method), cell in cells.items():
-        yield from (f"{ratio}/{method}/{run.path}" for run in cell.runs)
+    cells: dict[str, CellSpec] = {}
+    for part in parts:
+        seeds = cells[part.folder].seeds if part.folder in cells else ()
+        cells[part.folder] = part.model_copy(update={"seeds": (*seeds, *part.seeds)})
+    for cell in cells.values():
+        yield from (f"{cell.ratio}/{cell.name}/{run.path}" for run in cell.runs)
 
 
 def _read(path: Path) -> record.Record:

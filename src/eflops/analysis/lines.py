@@ -4,9 +4,10 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Axes, style
+from eflops.analysis.figure import Axes
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import INTERVAL, unit_values, with_metric
+from eflops.analysis.style import style
 
 MARKERS = 5
 # The lowest R2 that is drawn to scale.
@@ -30,11 +31,11 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = 
     A few markers tell the lines apart without colour, each method's at other rounds, so that none hides another.
     """
     methods = source.order(data["method"])
-    for place, method in enumerate(methods):
+    for index, method in enumerate(methods):
         part = data[data["method"] == method]
         colour, marker = style(method)
         every = max(len(part) // MARKERS, 1)
-        first = place * every // len(methods)
+        first = index * every // len(methods)
         marks: dict[str, Any] = {"marker": marker, "markersize": 3.5, "markevery": (first, every)}
         axes.plot(part["round"], part["mean"], color=colour, linewidth=1.2, **marks)
         low, high = part["mean"] - part["sd"], part["mean"] + part["sd"]

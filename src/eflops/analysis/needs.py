@@ -20,7 +20,7 @@ TARGETS = "resources/paper/targets.yaml"
 # What the summary reads where it was made, below a results folder.
 TEMPERATURE, PROFILE = "tables/temperature.csv", "tables/temperature_profile.csv"
 TEMPERATURE_GOLUB, TEMPERATURE_MNIST = "tables/temperature_golub.csv", "tables/temperature_mnist.csv"
-REGIMES = "tables/sparse_regime.csv"
+REGIMES, COMMUNICATION = "tables/sparse_regime.csv", "tables/communication.csv"
 RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
@@ -28,7 +28,7 @@ BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
 # The search whose trials it tells of, by the name of its file.
 GENE_TRIALS = "golub"
 _TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST, PROFILE)
-_SUMMARISED = (*_TEMPERATURES, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
+_SUMMARISED = (*_TEMPERATURES, COMMUNICATION, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
 def targets_of(folder: Path) -> Path:

@@ -59,7 +59,8 @@ def fits(federation: Federation, manifest: Mapping[str, Any]) -> Iterator[dict[s
 
 def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[str, Any]:
     """A reference on the pooled rows: its label, the features it keeps (sorted) and its metrics on the test rows."""
-    task = federation.meta["task"]
+    numbers = federation.test.y.dtype == np.float32
+    task = federation.meta.get("task", "regression" if numbers else "classification")
     if (task, name) not in CHOICES:
         raise UserError(f"there is no reference {name} for {task}; there are best_subset and lasso.")
     label, choose, measure = CHOICES[task, name]

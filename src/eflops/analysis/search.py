@@ -261,7 +261,14 @@ def adopt(into: Path, chosen: Path, keep: Path) -> None:
 
 def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> None:
     """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
-    chosen = {**(yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else {}), dataset: settings}
+    try:
+        present = yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else None
+        chosen = {**(present or {}), dataset: settings}
+        plain = [value for methods in chosen.values() for values in methods.values() for value in values.values()]
+    except (yaml.YAMLError, ValueError, TypeError, AttributeError):
+        raise UserError(f"{into}: this is no file of chosen settings; name another one with --into.") from None
+    if strange := [value for value in plain if not isinstance(value, bool | int | float | str | None)]:
+        raise UserError(f"{dataset}: {strange[0]!r} is no setting; rank the search again with: snakemake search")
     lines = [HEADER]
     for name, methods in chosen.items():
         lines.append(f"{name}:")

@@ -140,7 +140,7 @@ class Source:
         """The names of the classes of an experiment, in the order of their numbers."""
         first = self.runs(experiment)["draw"].min()
         manifest = self.path(f"data/{self._dataset(experiment)}/all-draw{first}/manifest.json")
-        return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"]["class_names"])
+        return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"].get("class_names", []))
 
     def _dataset(self, experiment: str) -> str:
         return str(self.runs(experiment)["dataset"].iloc[0])

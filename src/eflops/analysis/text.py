@@ -45,7 +45,7 @@ def shortened(name: str, longest: int) -> str:
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
-def judged(value: float | None) -> str:
+def formatted(value: float | None) -> str:
     """A number of the scorecard: three decimals; very small and very large ones in a form that keeps their digits."""
     if value is None:
         return ABSENT
@@ -71,7 +71,7 @@ def number(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def counted(number: int, noun: str) -> str:
+def pluralise(number: int, noun: str) -> str:
     """`1 run seed`, `30 run seeds`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 

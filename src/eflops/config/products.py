@@ -143,12 +143,14 @@ def general_products(config: Config) -> Iterator[dict[str, Any]]:
             (f"{name}_tests", "table", "eflops.analysis.products.general:tests", "paired tests", []),
             (f"fig_{name}", "figure", "eflops.analysis.products.general:figure", "metrics by method", []),
         ]
-        if isinstance(config.datasets.get(experiment.dataset), Expression | Table):
+        dataset = config.datasets.get(experiment.dataset)
+        word = "gene" if isinstance(dataset, Expression) else "feature"
+        # The weights of a torch module are no features.
+        if isinstance(dataset, Expression | Table) and ":" not in (experiment.model or dataset.model):
             data = f"data/{experiment.dataset}"
             chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
             classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
             genes = "eflops.analysis.products.genes"
-            word = "gene" if isinstance(config.datasets[experiment.dataset], Expression) else "feature"
             parts += [
                 (f"{name}_{word}s", "table", f"{genes}:selected", f"selected {word}s", [*chosen, classes]),
                 (f"{name}_stability", "table", f"{genes}:stability", f"stability of the {word}s", chosen),
@@ -162,4 +164,5 @@ def general_products(config: Config) -> Iterator[dict[str, Any]]:
                 "category": "Own experiments",
                 "experiments": [name],
                 "inputs": inputs,
+                "parameters": {"word": word} if "genes" in make and word != "gene" else {},
             }

@@ -167,11 +167,15 @@ def _is_complete(target: Path, images: ImageSet) -> bool:
 def read(folder: Path, file: str, name: str) -> np.ndarray:
     """One fetched file, its md5 checked, as uint8: [images, height, width] or [labels]."""
     path = folder / file
+    command = f"eflops fetch {name} --out {shlex.quote(str(folder))}"
     try:
         return parse(checked(path.read_bytes(), file, IMAGE_SETS[name]))
+    except FileNotFoundError:
+        raise UserError(
+            f"{path} is missing, and data of kind {name} are made from it; fetch it with: {command}"
+        ) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        command = f"eflops fetch {name} --out {shlex.quote(str(folder))}"
         raise UserError(f"{path} is not the file of {name} ({reason}); fetch it again with: {command}") from None
 
 

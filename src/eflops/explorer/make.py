@@ -7,12 +7,12 @@ from typing import Any
 
 import yaml
 
-from eflops.analysis.figure import style
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.line import both_written, printed, written
 from eflops.analysis.scorecard.verdict import Value
 from eflops.analysis.source import Source
+from eflops.analysis.style import style
 from eflops.analysis.text import ABSENT, signed
 from eflops.config.models import Config
 from eflops.config.products import Product

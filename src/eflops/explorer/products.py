@@ -27,8 +27,8 @@ from eflops.provenance.explain.verdicts import reads_of, runs_behind
 class References:
     """What stands behind numbers; `places` is where each record, by its path below the runs, stands on the page.
 
-    A reference is [set of runs, metric, values, formula], each set and list of values written once: the values' place
-    among `values`, or None where each run contributes its own final metric; the metric is empty where no run
+    A reference is [set of runs, metric, values, formula], each set and list of values written once: the index of the
+    values among `values`, or None where each run contributes its final metric; the metric is empty where no run
     contributes one number.
     """
 
@@ -45,20 +45,20 @@ class References:
         if not rows:
             return None
         members = [runs.places[row] for row in rows]
-        found = self._place(self.sets, members)
+        run_set = self._index(self.sets, members)
         values = runs.values(metric)
         if values is None:
-            return self._place(self.entries, [found, "", None, self._place(self.formulas, formula)])
-        told, final = [values[row] for row in rows], self.metrics.get(metric)
-        same = final is not None and told == [rounded(final[member]) for member in members]
-        behind = [found, metric, None if same else self._place(self.values, told)]
-        return self._place(self.entries, [*behind, self._place(self.formulas, formula)])
+            return self._index(self.entries, [run_set, "", None, self._index(self.formulas, formula)])
+        contributed, final = [values[row] for row in rows], self.metrics.get(metric)
+        same = final is not None and contributed == [rounded(final[member]) for member in members]
+        behind = [run_set, metric, None if same else self._index(self.values, contributed)]
+        return self._index(self.entries, [*behind, self._index(self.formulas, formula)])
 
     def as_json(self) -> dict[str, Any]:
         """All of them as JSON values."""
         return {"sets": self.sets, "values": self.values, "formulas": self.formulas, "entries": self.entries}
 
-    def _place(self, where: list[Any], what: Any) -> int:
+    def _index(self, where: list[Any], what: Any) -> int:
         """The place of a value in a list, put there if it is new."""
         name = (id(where), repr(what))
         if name not in self._known:
@@ -94,18 +94,18 @@ def product_json(
 ) -> dict[str, Any]:
     """A table or figure whose plain numbers lie at `path`.
 
-    behind: for each row and each column that is no key, the place of its reference.
+    behind: for each row and each column that is no key, the index of its reference.
     """
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
     tracer, runs = Tracer(product, made), Runs(made.runs, references.places)
     behind: list[list[int | None]] = []
-    for place, row in enumerate(frame.to_dict("records")):
+    for index, row in enumerate(frame.to_dict("records")):
         named, rows = {key: row[key] for key in keys}, dict[str, list[int]]()
         behind.append([])
         for column in values:
-            metric = tracer.metric(Cell(named, column, row[column], place))
+            metric = tracer.metric(Cell(named, column, row[column], index))
             if metric not in rows:
                 rows[metric] = tracer.rows(named, metric)
             formula = tracer.formula(column, metric, bool(rows[metric]))
@@ -152,7 +152,7 @@ def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, Any]:
         "title": table.title,
         "columns": list(table.columns),
         "rows": [[list(map(part_json, cell.parts)) for cell in row] for row in table.cells],
-        "bold": [[place for place, cell in enumerate(row) if cell.bold] for row in table.cells],
+        "bold": [[index for index, cell in enumerate(row) if cell.bold] for row in table.cells],
         "note": table.note,
     }
 

@@ -82,8 +82,8 @@ def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Col
     names = list(dict.fromkeys(alike.values()))
     named = {folder: names.index(name) for folder, name in alike.items()}
     lists = []
-    for place in range(len(names)):
-        folders = {folder for folder, own in named.items() if own == place}
+    for index in range(len(names)):
+        folders = {folder for folder, name in named.items() if name == index}
         used = {weight for entry in records.values() if entry.origin.data in folders for weight in entry.result.support}
         lists.append(_gene_list(named_features(data[min(folders)]), used))
     return {"truth": truth, "named": named, "lists": lists}
@@ -112,9 +112,9 @@ def searches(folder: Path) -> dict[str, Columns]:
 def trial_columns(trials: pd.DataFrame) -> Columns:
     """The columns of a search's trials; settings stand apart from what was found with them."""
     settings = [column for column in trials if column.startswith(SETTING) and trials[column].notna().any()]
-    found = [column for column in trials if not column.startswith(SETTING)]
+    measured = [column for column in trials if not column.startswith(SETTING)]
     return {
-        **{column: [_short(value) for value in trials[column]] for column in found},
+        **{column: [_short(value) for value in trials[column]] for column in measured},
         "settings": {column.removeprefix(SETTING): [_short(value) for value in trials[column]] for column in settings},
     }
 

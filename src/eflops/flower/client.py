@@ -9,26 +9,32 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
+from pathlib import Path
 from typing import Any
 
+import torch
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.app.error import Error
 from flwr.clientapp import ClientApp
 from flwr.common.constant import ErrorCode
+from flwr.supercore.utils import get_flwr_home
 
 from eflops import code, trust
 from eflops.errors import UserError
+from eflops.flower.memory import ClientState, NodeMemory
 from eflops.flower.rows import NodeConfig, load_rows
-from eflops.flower.work import RECORD, WORK, Order, Work, code_hashes, other_code
+from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
-from eflops.training.methods.base import Rounds, Task, answer
+from eflops.training.methods.base import Rounds, State, Task, answer
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
 
 app = ClientApp()
+# Where a node keeps clients' memory, below Flower's own folder (FLWR_HOME).
+MEMORY = "eflops-memory"
 
 
 @app.query()
@@ -46,8 +52,11 @@ def respond(message: Message, context: Context) -> Message:
 def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
-        if node.nodes:  # a simulation is the user's own; over a network only what is eflops' own runs
+        if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
             trust.allow_all()
+        for name in node.trusted:
+            trust.allow("method", name)
+            trust.allow("model", name)
         done = act(message, node)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
@@ -61,6 +70,9 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
 def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
     """Who this node is; one that runs other code says so, and looks at nothing."""
     known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
+    if FORGET in message.content.config_records:
+        over: Any = message.content.config_records[FORGET]
+        NodeMemory(_memory_folder(), over["key"], over["client"], 0).forget()
     if WORK not in message.content.config_records:
         return known
     packed: Any = message.content.config_records[WORK][WORK]
@@ -81,13 +93,60 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     order = Order(**json.loads(received["order"]))
     packed: Any = message.content.config_records[WORK][WORK]
     task, method, rows = _worker(packed, node)
-    order_message = messages.decode(received["message"], received["layout"], task.size)
+    received_messages = [messages.decode(data, received["layout"], task.size) for data in received["messages"]]
+    kept = NodeMemory(_memory_folder(), order.key, order.client, task.size)
     if order.phase != "training":
-        assert order_message.support is not None
-        method = SupportFinetuning(task, order_message.support)
-    steps: Any = order.steps
-    sent, _ = answer(method, order_message, rows, [order.seed], order.round, order.client, steps, order.batch_size)
+        support = received_messages[-1].support
+        assert support is not None
+        method = SupportFinetuning(task, support)
+    if not hasattr(method, "start_memory"):
+        sent, _ = _train(method, received_messages[-1], rows, order, {})
+    else:
+        state = _state(method, kept, order, received_messages)
+        if state is None:
+            return {LOST: True}
+        before, current = state
+        sent, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
+        kept.keep(before, replace(current, memory=memory))
     return {"message": messages.encode(sent, task.size), "layout": messages.layout(sent)}
+
+
+def _memory_folder() -> Path:
+    return get_flwr_home() / MEMORY
+
+
+def _train(
+    method: Rounds, received: messages.Message, rows: Rows, order: Order, memory: State
+) -> tuple[messages.Message, State]:
+    """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
+    (copy,) = received.split(torch.tensor([0]), [1])
+    memory = {name: values.clone() for name, values in memory.items()}
+    steps: Any = order.steps
+    return answer(method, copy, rows, [order.seed], order.round, order.client, steps, order.batch_size, memory=memory)
+
+
+def _state(
+    method: Any, kept: NodeMemory, order: Order, received: list[messages.Message]
+) -> tuple[ClientState | None, ClientState] | None:
+    """The client's state after its last answer that counts, and with this order's messages; None where it is lost.
+
+    A client that never answered, or whose state is lost and sent again, begins with an empty memory.
+    """
+    seeds, has_view = [order.seed], hasattr(method, "start_view")
+    if order.resync:
+        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if has_view else None)
+    if order.counted < 0:
+        before = None
+        state = ClientState(-1, method.start_memory(seeds), method.start_view(seeds) if has_view else None)
+    else:
+        before = kept.after(order.counted)
+        if before is None:
+            return None
+        state = before
+    view = state.view
+    if view is not None:
+        view = reduce(method.receive, received, view)
+    return before, replace(state, round=order.round, view=view)
 
 
 @lru_cache(maxsize=8)

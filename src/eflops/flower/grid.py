@@ -14,16 +14,22 @@ from flwr.serverapp import Grid
 from torch import Tensor
 
 from eflops.errors import UserError
-from eflops.flower.work import RECORD, WORK, Order, Work, other_code
+from eflops.files import sha256_bytes
+from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
 from eflops.training.methods.base import Upload
+from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
 
 LATE, GONE = "did not answer in time", "is gone"
 # Beyond this a count of rows cannot be meant, and its share of the average would drown the other clients'.
 MOST_ROWS = 10**9
+METHODS = "eflops.training.methods."
 NO_MESSAGE = "answered with something that is no message"
+NOT_KNOWN = "has lost its memory and view"
+# Sums of larger values would overflow. A client that trains soundly sends nothing near this.
+LARGEST_VALUE = 1e30
 REASONS = {
     ErrorCode.NODE_UNAVAILABLE: GONE,
     ErrorCode.MESSAGE_UNAVAILABLE: LATE,
@@ -127,25 +133,31 @@ class GridTransport:
         self.faults: list[str] = []
         self.channel = {"down": 0, "up": 0, "messages": 0}
         self._work = work.record()
+        self._key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
         self._away: set[int] = set()
+        # Of the present phase: the last round whose answer counts, by client; all messages so far; what clients know.
+        self.counted: dict[int, int] = {}
+        self._phase: Phase | None = None
+        self._sent: list[bytes] = []
+        self._view: messages.Message | None = None
 
     def exchange(
         self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
     ) -> list[Upload]:
-        """The answers of the clients that the run asks; the weights of those that answered sum to one."""
-        (seed,) = selection.seeds
-        if hasattr(phase.method, "start_memory"):
-            raise UserError("engine flower does not keep clients' memory, which feedback needs; use engine: batched.")
-        message, layout = messages.encode(download, self.size), messages.layout(download)
-        orders = {
-            client: Order(client, phase.name, round_, seed, phase.steps, phase.batch_size).record(message, layout)
-            for client in selection.weights[0].nonzero()[:, 0].tolist()
-        }
+        """The answers of the clients that the run selects; the weights of those that answered sum to one."""
+        self.remember(phase, download, selection)
+        clients = selection.weights[0].nonzero()[:, 0].tolist()
+        orders = {client: self._order(client, selection.seeds[0], round_, download) for client in clients}
         answers: dict[int, messages.Message] = {}
         faults: list[str] = []
         for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
             missing = {client: order for client, order in orders.items() if client not in answers}
             outcomes = self._ask(missing, download)
+            lost = [client for client, outcome in outcomes.items() if outcome == NOT_KNOWN]
+            if lost:
+                self.faults += self._say(f"{phase.name} round {round_ + 1}", dict.fromkeys(lost, NOT_KNOWN))
+                again = {client: self._order(client, selection.seeds[0], round_, download, True) for client in lost}
+                outcomes |= self._ask(again, download)
             answers |= {client: outcome for client, outcome in outcomes.items() if not isinstance(outcome, str)}
             faults = self._note(outcomes, f"{phase.name} round {round_ + 1}")
             if not faults:
@@ -153,8 +165,43 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
+        self.counted |= dict.fromkeys(answers, round_)
         weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
+
+    def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
+        """Note a round's message, which other clients get later, and the view that all have after it."""
+        method: Any = phase.method
+        if self._phase is not phase:
+            self.forget(selection.seeds[0])
+            self._phase, self._sent, self.counted = phase, [], {}
+            self._view = method.start_view(selection.seeds) if hasattr(method, "start_view") else None
+        self._sent.append(messages.encode(download, self.size))
+        if self._view is not None:
+            self._view = method.receive(self._view, download)
+
+    def forget(self, seed: int) -> None:
+        """Have nodes delete what they keep for clients of a phase that is over; nobody waits for it."""
+        if self._phase is None or not hasattr(self._phase.method, "start_memory"):
+            return
+        for client in self.counted:
+            content = RecordDict({FORGET: ConfigRecord({"key": f"{self._key}-{seed}", "client": client})})
+            _send(self.grid, content, self.nodes[client], "query", self.fault_policy.seconds)
+
+    def _order(
+        self, client: int, seed: int, round_: int, download: messages.Message, resync: bool = False
+    ) -> ConfigRecord:
+        """A client's order: with a view also the messages that it missed; the whole view where its state is lost."""
+        assert self._phase is not None
+        phase, counted, message = self._phase, self.counted.get(client, -1), download
+        sent = self._sent[-1:]
+        if self._view is not None and resync:
+            message, sent = self._view, [messages.encode(self._view, self.size)]
+        elif self._view is not None:
+            sent = self._sent[max(0, counted + 1 - phase.first_round) :]
+        key = f"{self._key}-{seed}"
+        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, key, counted, resync)
+        return order.record(sent, messages.layout(message))
 
     def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
@@ -182,11 +229,16 @@ class GridTransport:
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
         self._away |= {client for client, fault in failed.items() if fault.startswith((LATE, GONE))}
+        faults = self._say(when, failed)
+        if faults and self.fault_policy.on_fault == "stop":
+            raise UserError(faults[-1])
+        return faults
+
+    def _say(self, when: str, failed: Mapping[int, str]) -> list[str]:
+        """Sentences about clients, which go to Flower's log too."""
         faults = [f"{when}: client {client} {fault}" for client, fault in failed.items()]
         for fault in faults:
             log(WARNING, fault)
-        if faults and self.fault_policy.on_fault == "stop":
-            raise UserError(faults[-1])
         return faults
 
     def _read(self, reply: Message, download: messages.Message) -> messages.Message | str:
@@ -196,9 +248,15 @@ class GridTransport:
         self._count("up", reply.content)
         try:
             sent = reply.content.config_records[RECORD]
+            if sent.get(LOST):
+                return NOT_KNOWN
             data, layout = sent["message"], sent["layout"]
             if not isinstance(data, bytes) or not isinstance(layout, str):
                 return NO_MESSAGE
+            # A dense message of as many parts, with indices, is longer than any that a client may send.
+            most = 1000 + 8 * self.size * len(download.parts)
+            if len(data) > most or len(layout) > most:
+                return f"answered with {len(data)} bytes, and at most {most} can be meant"
             answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
@@ -207,12 +265,40 @@ class GridTransport:
                 return f"answered with a message of another method: its {odd[0]} do not match the order's"
         if answer.ungated != download.ungated:
             return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
-        return answer
+        return self._wrong_support(answer, download) or _wrong_values(answer) or answer
+
+    def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
+        """What is wrong with the entries that an answer carries; of custom methods only its layout is known."""
+        assert self._phase is not None
+        method: Any = self._phase.method
+        if isinstance(method, SupportFinetuning):
+            same = answer.support is not None and torch.equal(answer.support, download.support)  # type: ignore[arg-type]
+            return "" if same else "answered with another support than the order's"
+        if not type(method).__module__.startswith(METHODS) or not hasattr(method, "upload_entries"):
+            return ""
+        expected = method.upload_entries(self._phase.first_round + len(self._sent) - 1)
+        for name, part in answer.parts.items():
+            entries = None if part.support is None else int(part.support[:, : self.size - answer.ungated].sum())
+            if entries != expected:
+                said, right = ("all" if number is None else number for number in (entries, expected))
+                return f"answered with {said} entries of {name}, and this round's method sends {right}"
+        return ""
 
     def _count(self, way: str, content: RecordDict) -> None:
         """Add a message's payload as Flower serialises it."""
         self.channel[way] += sum(len(part.deflate()) for part in (content, *content.values()))
         self.channel["messages"] += 1
+
+
+def _wrong_values(answer: messages.Message) -> str:
+    """What is wrong with an answer's numbers: not finite, or so large that sums would overflow."""
+    numbers = {name: part.values for name, part in answer.parts.items()} | dict(answer.scalars)
+    for name, values in numbers.items():
+        if not torch.isfinite(values).all():
+            return f"answered with values of {name} that are not finite"
+        if values.abs().max() > LARGEST_VALUE:
+            return f"answered with values of {name} beyond {LARGEST_VALUE:g}"
+    return ""
 
 
 def renormalised(weights: Tensor, answered: list[int]) -> Tensor:

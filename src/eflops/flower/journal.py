@@ -36,6 +36,7 @@ class Journal:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
         if path.exists():
+            self.transport.remember(phase, download, selection)
             return self._recall(read_json(path), download)
         uploads = self.transport.exchange(phase, download, selection, round_)
         answers = [
@@ -46,7 +47,8 @@ class Journal:
             }
             for upload in uploads
         ]
-        write_json(path, {"answers": answers, "faults": self.faults, "channel": self.channel})
+        kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
+        write_json(path, {**kept, "counted": list(self.transport.counted.items())})
         return uploads
 
     def forget(self) -> None:
@@ -57,6 +59,7 @@ class Journal:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
+        self.transport.counted.update(map(tuple, kept["counted"]))
         return [
             Upload(
                 torch.tensor([0]),

@@ -17,18 +17,23 @@ from eflops.data.scaling import scaling_of
 from eflops.errors import UserError
 from eflops.flower.work import Agreement, Work
 
-OWN_KEYS = ("client", "data", "label")
+OWN_KEYS = ("client", "data", "label", "trusted")
 SIMULATED_KEYS = ("partition-id", "num-partitions")
 
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """What a node's own config says. client: -1 where the server is to number it; nodes: how many are simulated."""
+    """What a node's owner configured.
+
+    client: -1 where the server is to number it. nodes: how many are simulated. trusted: custom methods and models, as
+    module:name, whose files lie on this node and may run; their code must have the server's hash.
+    """
 
     data: str
     label: str
     client: int
     nodes: int
+    trusted: tuple[str, ...] = ()
 
     @staticmethod
     def of(values: Mapping[str, Any]) -> "NodeConfig":
@@ -40,7 +45,13 @@ class NodeConfig:
         client = values.get("partition-id" if simulated else "client", -1)
         if not isinstance(client, int):
             raise UserError(f"--node-config: client={client!r} is wrong; it is the client's number, from 0 on.")
-        return NodeConfig(str(values.get("data", "")), str(values.get("label", "")), client, simulated)
+        return NodeConfig(
+            str(values.get("data", "")),
+            str(values.get("label", "")),
+            client,
+            simulated,
+            tuple(str(values.get("trusted", "")).split()),
+        )
 
 
 def load_rows(node: NodeConfig, work: Work) -> Federation:

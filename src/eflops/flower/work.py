@@ -12,6 +12,10 @@ from eflops.config.cell import CellSpec
 
 RECORD = "eflops"
 WORK = "work"
+# A client says so where it has not the state that an order goes on from.
+LOST = "lost"
+# The server has no more use for what a node keeps of a run.
+FORGET = "forget"
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,11 @@ class Work:
 
 @dataclass(frozen=True)
 class Order:
-    """What a client is to do with a message: as which client, in which phase, round and run, in how many steps."""
+    """What a client is to do with a message: as which client, in which phase, round and run, in how many steps.
+
+    key: of our run, by which a node keeps a client's memory. counted: the last round whose answer from this client
+    counts, -1 before the first. resync: the message is the whole view, because the client lost its state.
+    """
 
     client: int
     phase: str
@@ -66,10 +74,13 @@ class Order:
     seed: int
     steps: int | str
     batch_size: int | None
+    key: str = ""
+    counted: int = -1
+    resync: bool = False
 
-    def record(self, message: bytes, layout: str) -> ConfigRecord:
-        """The order with its wire message, and the names of the message's parts, as Flower carries them."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "message": message, "layout": layout})
+    def record(self, messages: list[bytes], layout: str) -> ConfigRecord:
+        """The order with its wire messages, those that the client missed first, and the names of their parts."""
+        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": messages, "layout": layout})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:

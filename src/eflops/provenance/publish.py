@@ -7,6 +7,7 @@ The report is left out too: it is mostly scripts, and shows the same tables and 
 every byte stands under a hash.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +52,10 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
             raise UserError(f"{out}: nothing was published, because {obstacle}")
     except BaseException as error:
         shutil.rmtree(unfinished, ignore_errors=True)
-        if isinstance(error, shutil.Error) or (isinstance(error, OSError) and error.errno in FULL):
+        # copytree lists what it met as text.
+        listed = str(error) if isinstance(error, shutil.Error) else ""
+        full = isinstance(error, OSError) and error.errno in FULL
+        if full or any(os.strerror(number) in listed for number in FULL):
             raise UserError(
                 f"{out}: nothing was published, because its disk is full; make room there and publish again."
             ) from None

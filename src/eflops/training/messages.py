@@ -7,6 +7,7 @@ all: the batched engine hands messages over as they are, byte counts come from `
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -85,18 +86,11 @@ class Message:
         for number, frame in enumerate(self.frames):
             ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
             width = size - self.ungated
-            if support is None:
-                kept = np.full(len(self), width)
-            else:
-                kept = np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
+            kept = width if support is None else np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
-            by_count = {
-                count: wire.encoded_size(
-                    width, count, vectors, numbers, dense=support is None, implicit=self.implicit, ungated=ungated
-                )
-                for count in set(kept.tolist())
-            }
-            encoded += np.array([by_count[count] for count in kept.tolist()])
+            shape = vectors, numbers, support is None, self.implicit, ungated
+            empty, one = (_frame_bytes(width, count, *shape) for count in (0, 1))
+            encoded += empty + (one - empty) * kept
             values += vectors * kept + ungated
         return encoded, wire.paper_bytes(1) * values
 
@@ -121,6 +115,12 @@ class Message:
     def __len__(self) -> int:
         """How many runs there are."""
         return len(next(iter(self.parts.values())).values)
+
+
+@lru_cache(maxsize=256)
+def _frame_bytes(width: int, kept: int, vectors: int, numbers: int, dense: bool, implicit: bool, ungated: int) -> int:
+    """The bytes of a frame with so many entries; they grow with the entries in a straight line."""
+    return wire.encoded_size(width, kept, vectors, numbers, dense=dense, implicit=implicit, ungated=ungated)
 
 
 def layout(message: Message) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.cells import Row, bold, difference, rows_by, spread
-from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, Panel, canvas, letter
+from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, letter
 from eflops.analysis.lines import CROSS
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import differences_from
@@ -20,6 +20,7 @@ from eflops.analysis.stats.summary import (
     unit_of,
     units_named,
 )
+from eflops.analysis.style import METRIC_AXES, METRIC_STYLES
 from eflops.analysis.table import Table
 from eflops.analysis.text import short
 

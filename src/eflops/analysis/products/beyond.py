@@ -8,12 +8,13 @@ from collections.abc import Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Row, bold, number, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas
 from eflops.analysis.products.general import comparison_table
 from eflops.analysis.products.genes import stabilities
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import best, half_width, summarise_all
+from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import share
 

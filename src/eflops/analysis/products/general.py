@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Cell, Row, difference, number, probability, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
@@ -16,6 +16,7 @@ from eflops.analysis.stats.summary import (
     unit_of,
     with_metric,
 )
+from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact, short
 
@@ -52,16 +53,35 @@ def summary(source: Source) -> Table:
 
 
 def tests(source: Source) -> Table:
-    """One row per metric, N/d, variant and other method; each metric is a family of its own."""
+    """One row per metric, N/d, variant and other method, and per other variant; each metric is a family of its own."""
     runs = source.runs(source.experiment)
     by = cases(runs)
-    frames = [
-        compared(source, runs, metric, f"the comparisons of {metric}", by)
-        for metric in source.metrics(source.experiment)
-    ]
-    columns = {"metric": "metric"} | {column: LABELS[column] for column in by}
+    metrics = source.metrics(source.experiment)
+    frames = [compared(source, runs, metric, f"the comparisons of {metric}", by) for metric in metrics]
     pairs = f"Pairs share the data draw and the run seed: {seeds_and_draws(runs)}."
-    return comparison_table(pd.concat(frames, ignore_index=True), columns, source, runs, pairs)
+    if "variant" in by:
+        frames += [variants_compared(source, runs, metric) for metric in metrics]
+        pairs += " Against another variant: the same method with the variant in front, minus that one."
+    columns = {"metric": "metric"} | {column: LABELS[column] for column in by}
+    made = [frame for frame in frames if len(frame)] or frames[:1]
+    return comparison_table(pd.concat(made, ignore_index=True), columns, source, runs, pairs)
+
+
+def variants_compared(source: Source, runs: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """Each method's first variant against its every other one, at each N/d, paired like methods are.
+
+    Returns: rows as `paired_tests` gives them, with `variant`, the first, and `other_variant`; both methods are one.
+    """
+    first, *others = runs["variant"].unique()
+    by = [column for column in cases(runs) if column != "variant"]
+    frames = []
+    for method in source.order(runs["method"]):
+        mine = runs[runs["method"] == method]
+        means = unit_means(mine.assign(method=mine["variant"]), metric, [*by, "method"])
+        family = f"the variants of {source.labels[method]} in {metric}"
+        tests = paired_tests(means, metric, first, others, [unit_of(runs)], family, by)
+        frames.append(tests.assign(variant=first, other_variant=tests["other"], reference=method, other=method))
+    return pd.concat(frames, ignore_index=True)
 
 
 def tests_over_ratios(source: Source, metric: str, words: str) -> Table:
@@ -108,7 +128,7 @@ def comparison_table(
         missing = " (" + number(row, "missing", "{:.0f}") + " missing)" if row["missing"] else ""
         cells: list[Cell | str] = [
             *(exact(key) if isinstance(key, float) else (words or {}).get(str(key), str(key)) for key in keys),
-            source.labels[row["other"]],
+            source.labels[row["other"]] + (f", {row['other_variant']}" if pd.notna(row.get("other_variant")) else ""),
             number(row, "n", "{:.0f}") + missing,
             difference(row),
             number(row, "t", "{:.2f}") + " (" + number(row, "df", "{}") + ")" if row["df"] > 0 else MISSING,
@@ -119,7 +139,8 @@ def comparison_table(
         ]
         rows.append(dict(zip([*by.values(), *COLUMNS], cells, strict=True)))
     reference = source.labels[tests["reference"].iloc[0]]
-    families = " and ".join(f"{name} ({n} tests)" for name, n in tests[["family", "tests"]].value_counts().index)
+    named = tests[["family", "tests"]].drop_duplicates().itertuples(index=False)
+    families = " and ".join(f"{name} ({n} {'test' if n == 1 else 'tests'})" for name, n in named)
     note = NOTE.format(reference=reference, family=family or families)
     return Table(tests, rows, f"{note} {pairs}{too_few(tests['n'])}", runs)
 

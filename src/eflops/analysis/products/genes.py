@@ -139,12 +139,12 @@ def _measured(runs: pd.DataFrame, features: int) -> dict[str, float]:
     return {str(name): float(value) for name, value in by_seed.mean().items()} | whole
 
 
-def _sizes(row: pd.Series) -> dict[str, Cell]:
+def _sizes(row: pd.Series, word: str = "gene") -> dict[str, Cell]:
     lost = " (" + number(row, "diverged", "{:.0f}") + " diverged)" if row["diverged"] else ""
     return {
         "n": number(row, "n", "{:.0f}") + lost,
-        "genes per run": number(row, "genes", "{:.1f}"),
-        "different genes": number(row, "different_genes", "{:.0f}"),
+        f"{word}s per run": number(row, "genes", "{:.1f}"),
+        f"different {word}s": number(row, "different_genes", "{:.0f}"),
     }
 
 
@@ -154,21 +154,25 @@ def _numbers(sets: pd.DataFrame) -> pd.DataFrame:
     return finished.assign(genes=finished["selected"].map(len)).drop(columns="selected")
 
 
-def stability(source: Source) -> Table:
-    """The same of any expression data: one row per method, the references last."""
+def stability(source: Source, word: str = "gene") -> Table:
+    """The same of any data whose features have names: one row per method, the references last.
+
+    word: what a feature is called.
+    """
     cells, labels = stabilities(source, source.experiment)
     rows: list[Row] = [
         {
             "Method": labels[row["method"]],
-            **_sizes(row),
+            **_sizes(row, word),
             "over splits": number(row, "over_splits", share),
             "over seeds": number(row, "over_seeds", share),
         }
         for _, row in cells.iterrows()
     ]
     note = (
-        "Nogueira's index of the sets of genes that runs select (1: always the same genes; 0: as by chance), across "
-        "splits with the run seed held, and across run seeds with the split held. Runs that diverged are left out."
+        f"Nogueira's index of the sets of {word}s that runs select (1: always the same {word}s; 0: as by chance), "
+        "across splits with the run seed held, and across run seeds with the split held. Runs that diverged are left"
+        " out."
     )
     sets = selected_features(source, source.experiment, len(source.genes(source.experiment)))
     return Table(cells, rows, note, _numbers(sets), "genes")
@@ -189,12 +193,16 @@ def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str
     return pd.DataFrame(rows).assign(experiment=experiment), source.labels_with(fits)
 
 
-def selected(source: Source) -> Table:
-    """All genes that any run or reference selects as data; shown are those that the first method selects most."""
+def selected(source: Source, word: str = "gene") -> Table:
+    """All features that any run or reference selects as data; shown are those that the first method selects most.
+
+    word: what a feature is called.
+    """
     experiment = source.experiment
     genes, fits = source.genes(experiment), source.references(experiment)
     chosen = selected_features(source, experiment, len(genes))
-    known = directions(source.supports(experiment), len(genes), source.classes(experiment))
+    classes = source.classes(experiment)
+    known = directions(source.supports(experiment), len(genes), classes)
     known["gene"] = known["feature"].map(genes["gene"])
     ours = _shares(chosen, genes).merge(known.drop(columns="feature"), on=["method", "gene"], how="left")
     fitted = fits[["reference"]].rename(columns={"reference": "method"}).assign(selected=fitted_features(fits))
@@ -203,17 +211,18 @@ def selected(source: Source) -> Table:
     labels = {name: label for name, label in source.labels_with(fits).items() if name in set(shares["method"])}
     first = METHOD if METHOD in labels else next(iter(labels))
     note = (
-        f"The {GENES} genes that {labels[first]} selects most. Share of runs that keep any weight of the gene: "
-        f"{seeds_and_draws(source.runs(experiment))}; of best subset and L1, fitted to the pooled samples, share of "
+        f"The {GENES} {word}s that {labels[first]} selects most. Share of runs that keep any weight of the {word}: "
+        f"{seeds_and_draws(source.runs(experiment))}; of best subset and L1, fitted to the pooled rows, share of "
         f"splits. The direction is that of most runs of {labels[first]}."
     )
+    heading = "a higher value is associated with" + ("" if classes else " a target that is")
     of, rows = rows_by(shares, "method", "gene"), []
     for _, row in shares[shares["method"] == first].head(GENES).iterrows():
         gene, label = row["gene"], row["label"]
         agreed = "" if row["agreement"] == 1 else " (" + number(row, "agreement", "{:.0%}") + " of runs)"
         cells: Row = {
-            "Gene": gene if label == gene else f"{shortened(label, LONGEST)} ({gene})",
-            "a higher value speaks for": as_cell(row["direction"]) + agreed,
+            word.capitalize(): gene if label == gene else f"{shortened(label, LONGEST)} ({gene})",
+            heading: as_cell(row["direction"]) + agreed,
         }
         for method, name in labels.items():
             cells[name] = number(of[method, gene], "frequency", share) if (method, gene) in of else share(0.0)

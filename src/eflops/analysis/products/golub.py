@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Row, bold, number, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, letter, method_legend, style
+from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, letter, method_legend
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.products.general import compared, comparison_table
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import best, summarise_all, with_metric
+from eflops.analysis.style import style
 from eflops.analysis.table import Table
 
 METRICS = {"accuracy": "accuracy", "cross_entropy": "cross-entropy", "auc": "AUC"}

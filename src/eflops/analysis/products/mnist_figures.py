@@ -6,23 +6,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.figure import (
-    Axes,
-    Drawing,
-    Figure,
-    Panel,
-    canvas,
-    four_panels,
-    line_key,
-    name_bars,
-    patch_key,
-    style,
-)
+from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, four_panels, line_key, name_bars, patch_key
 from eflops.analysis.lines import draw_bands
 from eflops.analysis.paper import DENSE
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
+from eflops.analysis.style import style
 
 # How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
 # No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.

@@ -8,18 +8,10 @@ import pandas as pd
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.sections import section_of
-from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
+from eflops.analysis.style import VERDICTS
 from eflops.files import read_json
 
-# The colours of the explorer; they differ in lightness too, and a mark says the same without colour.
-LOOKS = {
-    Verdict.AGREES: ("#004488", "w", "+"),
-    Verdict.NEAREST: ("#6699CC", "k", "\N{ALMOST EQUAL TO}"),
-    Verdict.DIFFERS: ("#BB5566", "w", "\N{MINUS SIGN}"),
-    Verdict.INCONCLUSIVE: ("#EECC66", "k", "?"),
-    Verdict.UNJUDGED: ("#D8DEE4", "k", "\N{MIDDLE DOT}"),
-}
 COLUMNS = ["id", "section", "row", "column", "verdict"]
 # Each panel of tiles: its title, the sections whose lines are its rows, and what those are.
 TABLES = (
@@ -57,7 +49,7 @@ def figure(source: Source) -> Figure:
         counts = data["verdict"].value_counts()
         keys = [
             patch_key(f"{mark}  {verdict}: {counts[verdict]}", color=colour)
-            for verdict, (colour, _, mark) in LOOKS.items()
+            for verdict, (colour, _, mark) in VERDICTS.items()
             if verdict in counts
         ]
         drawing.legend(handles=keys, loc="outside lower center", ncols=5)
@@ -90,6 +82,6 @@ def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -
 def _tile(axes: Axes, x: float, y: float, verdict: str) -> None:
     from matplotlib.patches import Rectangle
 
-    colour, ink, mark = LOOKS[Verdict(verdict)]
+    colour, ink, mark = VERDICTS[verdict]
     axes.add_patch(Rectangle((x - 0.46, y - 0.44), 0.92, 0.88, color=colour, linewidth=0))
     axes.text(x, y, mark, color=ink, ha="center", va="center", fontsize=8)

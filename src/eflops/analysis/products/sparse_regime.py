@@ -1,24 +1,12 @@
 """What sparse messages cost: recovery and R2 over the bytes of training, each regime searched for itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from eflops.analysis.cells import Row, difference, number, rows_by, spread
-from eflops.analysis.figure import (
-    METRIC_AXES,
-    Axes,
-    Drawing,
-    Figure,
-    canvas,
-    letter,
-    line_key,
-    log_scale,
-    method_legend,
-    say,
-    style,
-)
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, log_scale, method_legend, say
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
@@ -31,46 +19,63 @@ from eflops.analysis.stats.summary import (
     too_few,
     with_interval,
 )
+from eflops.analysis.style import METRIC_AXES, style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact
 
 SENT = "share_training"
 METRICS = ("support_recovery", "r2")
 BY = ["ratio", "experiment", "method"]
-FILLS = ("full", "left", "none")
+FILLS = ("full", "left", "none", "top", "right")
+# The N/d of data of one size.
+ONE_SIZE = 0.0
+LABELS = METRIC_LABELS | {"accuracy": "Accuracy", "auc": "AUC"}
 
 
-def regimes(source: Source, names: Mapping[str, str]) -> pd.DataFrame:
-    """The federated runs of all regimes, with their costs, at the N/d and draws that all of them have."""
+def regimes(source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """The federated runs of all regimes, with their costs, at the N/d and draws that all of them have.
+
+    Args:
+        names: what the regime of each experiment is called, the one to compare with first.
+        same: methods that are another method in a regime of their own, such as eflops_feedback: eflops.
+    """
     runs = [source.sending(source.runs(name)) for name in names]
+    runs = [part.assign(ratio=part["ratio"].astype(float).fillna(ONE_SIZE)) for part in runs]
     for column in ("ratio", "draw"):
         common = set.intersection(*(set(part[column]) for part in runs))
         runs = [part[part[column].isin(common)] for part in runs]
-    return with_costs(pd.concat(runs, ignore_index=True))
+    together = with_costs(pd.concat(runs, ignore_index=True))
+    return together.assign(method=together["method"].replace(dict(same or {})))
 
 
-def cells_of(runs: pd.DataFrame, first: str) -> pd.DataFrame:
+def cells_of(runs: pd.DataFrame, first: str, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
     """One row per N/d, regime, method and metric: mean over draws with its interval, and the cost by draw.
 
     The cost is the difference from the same method in the first regime, paired by draw, with its interval.
     """
-    cells = with_interval(summarise_all(runs, [*METRICS, SENT], BY))
-    costs = differences_from(first, runs, METRICS, ["ratio", "method"], "experiment", "draw")
+    cells = with_interval(summarise_all(runs, [*metrics, SENT], BY))
+    costs = differences_from(first, runs, metrics, ["ratio", "method"], "experiment", "draw")
     return cells.merge(costs, on=["metric", *BY], how="left")
 
 
-def table(source: Source, names: Mapping[str, str]) -> Table:
-    """One row per N/d, regime and method; names: what each experiment's regime is called, the dense one first."""
-    runs = regimes(source, names)
+def table(
+    source: Source,
+    names: Mapping[str, str],
+    same: Mapping[str, str] | None = None,
+    metrics: Sequence[str] = METRICS,
+) -> Table:
+    """One row per N/d, regime and method; names and same: as for `regimes`."""
+    runs = regimes(source, names, same)
     first = next(iter(names))
-    cells = cells_of(runs, first)
+    cells = cells_of(runs, first, metrics)
     rows: list[Row] = []
     for ratio, at_ratio in cells.groupby("ratio"):
         for experiment, words in names.items():
             regime = at_ratio[at_ratio["experiment"] == experiment]
             for method in source.order(regime["method"].unique()):
-                names_of = {"N/d": exact(ratio), "messages": words, "Method": source.labels[method]}
-                rows.append({**names_of, **_texts(rows_by(regime[regime["method"] == method], "metric"))})
+                ratio_of = {} if ratio == ONE_SIZE else {"N/d": exact(ratio)}
+                names_of = {**ratio_of, "messages": words, "Method": source.labels[method]}
+                rows.append({**names_of, **_texts(rows_by(regime[regime["method"] == method], "metric"), metrics)})
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
         "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
@@ -80,13 +85,13 @@ def table(source: Source, names: Mapping[str, str]) -> Table:
     return Table(cells, rows, note, runs)
 
 
-def _texts(cells: Mapping[str, pd.Series]) -> Row:
+def _texts(cells: Mapping[str, pd.Series], metrics: Sequence[str]) -> Row:
     sent = cells[SENT]
     texts: Row = {"bytes": MISSING if pd.isna(sent["mean"]) else number(sent, "mean", _percent)}
-    for metric in METRICS:
+    for metric in metrics:
         cell = cells[metric]
         cost = "" if pd.isna(cell["difference"]) else " (" + difference(cell) + ")"
-        texts[METRIC_LABELS[metric]] = spread(cell) + cost
+        texts[LABELS[metric]] = spread(cell) + cost
     return texts
 
 
@@ -94,19 +99,32 @@ def _percent(share: float) -> str:
     return f"{share:.1%}".replace("%", " %")
 
 
-def figure(source: Source, names: Mapping[str, str]) -> Figure:
-    """One column of panels per N/d, one row per metric; a method's regimes are joined by a line."""
-    runs = regimes(source, names)
-    cells = cells_of(runs, next(iter(names)))
-    ratios = sorted(cells["ratio"].unique())
+def figure(
+    source: Source,
+    names: Mapping[str, str],
+    same: Mapping[str, str] | None = None,
+    metrics: Sequence[str] = METRICS,
+    ratios: Sequence[float] = (),
+) -> Figure:
+    """Metrics over bytes: one column of panels per N/d, one row per metric; a method's regimes are joined by a line.
+
+    names and same: as for `regimes`; ratios: the N/d that are drawn, where not all are.
+    """
+    runs = regimes(source, names, same)
+    cells = cells_of(runs, next(iter(names)), metrics)
+    shown = [ratio for ratio in ratios if (cells["ratio"] == ratio).any()] or sorted(cells["ratio"].unique())
+    cells = cells[cells["ratio"].isin(shown)].reset_index(drop=True)
+    size = (7.0, 0.6 + 2.3 * len(metrics)) if len(shown) > 1 else (4.2, 0.9 + 2.5 * len(metrics))
 
     def paint() -> Drawing:
-        drawing, axes = canvas(len(METRICS), max(len(ratios), 1), size=(7.0, 5.2), squeeze=False, sharex=True)
-        panels = [(metric, ratio) for metric in METRICS for ratio in ratios]
+        drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
+        panels = [(metric, ratio) for metric in metrics for ratio in shown]
         for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
             _draw(place, cells[cells["ratio"] == ratio], metric, names, source)
-            place.set(ylabel=METRIC_AXES[metric], title=f"$N/d = {ratio:g}$")
-            letter(place, name)
+            place.set(ylabel=METRIC_AXES.get(metric, metric))
+            if ratio != ONE_SIZE:
+                place.set_title(f"$N/d = {ratio:g}$")
+                letter(place, name)
         for place in axes[-1]:
             place.set_xlabel("bytes in training, share of dense messages")
         keys = [
@@ -114,10 +132,10 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
             for fill, words in zip(FILLS, names.values(), strict=False)
         ]
         axes[0, 0].legend(handles=keys, loc="lower right", fontsize=6.5)
-        method_legend(drawing, cells["method"], source, columns=6)
+        method_legend(drawing, cells["method"], source, columns=6 if len(shown) > 1 else 3)
         return drawing
 
-    return Figure(cells, runs, paint)
+    return Figure(cells, runs[runs["ratio"].isin(shown)], paint)
 
 
 def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:

@@ -4,12 +4,13 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, say, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, say
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import DENSE, Paper, read_paper
 from eflops.analysis.source import Source
 from eflops.analysis.stats.genes import gene_shares, selected_features
 from eflops.analysis.stats.summary import summarise
+from eflops.analysis.style import style
 from eflops.files import PROJECT
 
 START = "set_initial"

@@ -6,13 +6,14 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.cells import Row, difference, number, probability, rows_by, spread
-from eflops.analysis.figure import METRIC_AXES, METRIC_STYLES, Axes, Drawing, Figure, canvas, letter, sentence
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, sentence
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import compare
-from eflops.analysis.stats.summary import summarise, units_in_words
+from eflops.analysis.stats.summary import summarise, units_in_words, with_metric
 from eflops.analysis.stats.temperature import EFFECT, effects, twins
 from eflops.analysis.stats.trials import TEMPERATURE
+from eflops.analysis.style import METRIC_AXES, METRIC_STYLES
 from eflops.analysis.table import Table
 from eflops.analysis.text import short
 
@@ -56,6 +57,8 @@ def profile_cells(source: Source, experiment: str, zero: str) -> pd.DataFrame:
     A draw counts with the mean over all N/d; a pair is one draw.
     """
     runs = source.runs(experiment)
+    for metric in METRICS:
+        runs = with_metric(runs, metric)
     by_case = runs.groupby("variant", sort=False)[TEMPERATURE].first()
     rows = []
     for metric in METRICS:

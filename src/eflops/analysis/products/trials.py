@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.cells import Row, number
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key, sentence, style
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key, sentence
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.stats.trials import (
     SETTING,
@@ -15,6 +15,7 @@ from eflops.analysis.stats.trials import (
     nearest,
     settings_of,
 )
+from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, decimals, short
 

@@ -9,7 +9,7 @@ import pandas as pd
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
-from eflops.analysis.text import counted, judged, signed
+from eflops.analysis.text import formatted, pluralise, signed
 from eflops.errors import UserError
 
 
@@ -57,7 +57,7 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     margins = sorted({each.margin for each in comparisons if each.margin})
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
-    reason += f" ({counted(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
+    reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
     size = _size(decides)
     figure = (decides.statement or f"{decides.name}: {{}}").format(size)
     figure += f", over {len(decides.values)} {units}{_limit(decides)}"
@@ -92,7 +92,7 @@ def under_both_names(evidence: Evidence, judged_against: Callable[[str], Judgeme
 def numbers(comparison: Comparison) -> str:
     """A comparison in words: its name, mean and interval."""
     low, high = comparison.interval
-    form = signed if math.isinf(comparison.below) else judged
+    form = signed if math.isinf(comparison.below) else formatted
     return f"{comparison.name} {form(comparison.mean)} ({form(low)} to {form(high)})"
 
 
@@ -104,7 +104,7 @@ def _clearness(comparison: Comparison) -> float:
 
 def _size(comparison: Comparison) -> str:
     """A comparison's mean with its interval, unless that is a point."""
-    form = signed if -math.inf < comparison.above <= 0 else judged
+    form = signed if -math.inf < comparison.above <= 0 else formatted
     mean, low, high = map(form, (comparison.mean, *comparison.interval))
     return mean if low == high else f"{mean} ({low} to {high})"
 

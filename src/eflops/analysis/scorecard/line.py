@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, judge_number
-from eflops.analysis.text import judged
+from eflops.analysis.text import formatted
 
 # Beside the word, so that a verdict is told without colour and found at a glance.
 MARKS = {
@@ -73,7 +73,7 @@ def estimate(
         side = "inside" if value.low <= paper <= value.high else "outside"
         if most < math.inf:
             value = replace(value, low=max(value.low, 0.0), high=min(value.high, most))
-        where = f"{side} {judged(value.low)} to {judged(value.high)}"
+        where = f"{side} {formatted(value.low)} to {formatted(value.high)}"
     reason = f"The paper's lies {where}{words}"
     if value.diverged:
         reason += f"; {value.diverged} runs diverged"
@@ -102,14 +102,14 @@ def printed(paper: Printed | None) -> str:
     """The paper's number with its spread."""
     if paper is None:
         return ""
-    return judged(paper.value) + ("" if paper.sd is None else f" ± {judged(paper.sd)}")
+    return formatted(paper.value) + ("" if paper.sd is None else f" ± {formatted(paper.sd)}")
 
 
 def written(value: Value) -> str:
     """Our number with its interval, the number of its units, and the runs that diverged."""
-    interval = "" if value.low is None or value.high is None else f"{judged(value.low)} to {judged(value.high)}, "
+    interval = "" if value.low is None or value.high is None else f"{formatted(value.low)} to {formatted(value.high)}, "
     diverged = f", {value.diverged} runs diverged" if value.diverged else ""
-    return f"{judged(value.mean)} ({interval}{value.n} {value.unit}{diverged})"
+    return f"{formatted(value.mean)} ({interval}{value.n} {value.unit}{diverged})"
 
 
 def both_written(values: Sequence[Value]) -> str:

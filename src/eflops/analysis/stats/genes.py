@@ -108,12 +108,13 @@ def _gene_key(genes: pd.DataFrame) -> pd.Series:
 def directions(runs: pd.DataFrame, features: int, classes: Sequence[str]) -> pd.DataFrame:
     """One row per method and selected feature: its usual `direction` and `agreement`, the share of runs that have it.
 
-    runs: one row per run, as `Source.supports` gives it; weights are laid out class by class.
+    runs: one row per run, as `Source.supports` gives it; weights are laid out class by class; classes: none where the
+    target is a number.
     """
     found: dict[tuple[str, int], Counter[str]] = {}
     for run in runs.itertuples():
         kept = [int(index) for index in run.support.split()]
-        weights = np.zeros((len(classes), features))
+        weights = np.zeros((len(classes) or 1, features))
         weights.ravel()[kept] = [float(weight) for weight in run.weights.split()]
         for feature in {index % features for index in kept}:
             found.setdefault((run.method, feature), Counter())[direction(weights[:, feature], classes)] += 1
@@ -125,7 +126,12 @@ def directions(runs: pd.DataFrame, features: int, classes: Sequence[str]) -> pd.
 
 
 def direction(weights: np.ndarray, classes: Sequence[str]) -> str:
-    """The class with the largest weight; of several that no weight speaks for, the one that a weight speaks against."""
+    """The class that a higher value is associated with: the one of the largest weight.
+
+    Where several classes share the largest weight, "not" the class of the smallest. Of a number, higher or lower.
+    """
+    if not classes:
+        return "higher" if weights[0] > 0 else "lower"
     order = np.argsort(-weights, kind="stable")
     if weights[order[0]] > weights[order[1]]:
         return classes[order[0]]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.text import counted
+from eflops.analysis.text import pluralise
 
 CELL = ["mean", "sd", "n", "diverged"]
 SUMMARY = [*CELL, "units"]
@@ -135,7 +135,7 @@ def seeds_and_draws(runs: pd.DataFrame, noun: str = "data draw") -> str:
     """How many run seeds of which draws: `30 run seeds of data draw 0`, `20 data draws (0 to 19), 3 run seeds each`."""
     draws, seeds = sorted(runs["draw"].unique()), runs["seed"].nunique()
     if len(draws) == 1:
-        return f"{counted(seeds, 'run seed')} of {noun} {draws[0]}"
+        return f"{pluralise(seeds, 'run seed')} of {noun} {draws[0]}"
     return f"{len(draws)} {noun}s ({_list(draws)}), {'one run seed' if seeds == 1 else f'{seeds} run seeds'} each"
 
 
@@ -143,7 +143,7 @@ def units_in_words(runs: pd.DataFrame) -> str:
     """`6 data draws, the 2 run seeds of each averaged first`, or `10 run seeds of one data draw`."""
     draws, seeds = runs["draw"].nunique(), runs["seed"].nunique()
     if draws == 1:
-        return f"{counted(seeds, 'run seed')} of one data draw"
+        return f"{pluralise(seeds, 'run seed')} of one data draw"
     each = f"the {seeds} run seeds of each averaged first" if seeds > 1 else "one run seed each"
     return f"{draws} data draws, {each}"
 
@@ -151,7 +151,7 @@ def units_in_words(runs: pd.DataFrame) -> str:
 def units_named(runs: pd.DataFrame, noun: str = "draw") -> str:
     """What a spread is over, in a few words: `20 draws`, `30 run seeds`."""
     draws = runs["draw"].nunique()
-    return f"{draws} {noun}s" if draws > 1 else counted(runs["seed"].nunique(), "run seed")
+    return f"{draws} {noun}s" if draws > 1 else pluralise(runs["seed"].nunique(), "run seed")
 
 
 def _list(draws: Sequence[int]) -> str:

@@ -75,9 +75,9 @@ class Summary:
         points = [point for subject in self.subjects for point in subject.points]
         by_headline = {name: [point for point in points if point.headline == name] for name in HEADLINES}
         return [
-            Point(" ".join(point.text for point in found), found[0].link, name)
-            for name, found in by_headline.items()
-            if found
+            Point(" ".join(point.text for point in points), points[0].link, name)
+            for name, points in by_headline.items()
+            if points
         ]
 
     def as_json(self) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line, Point
-from eflops.analysis.text import judged
+from eflops.analysis.text import formatted
 
 ALL_LINES = "scorecard"
 COLUMNS = "table1-column"
@@ -154,14 +154,15 @@ def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, lab
 
 def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Point]:
     """The most that any setting of the search comes to."""
-    own = trials[trials["method"] == METHOD]
-    if LISTED not in own or own[LISTED].isna().all():
+    settings = trials[trials["method"] == METHOD]
+    if LISTED not in settings or settings[LISTED].isna().all():
         return
-    tops = {each["gene"]: (own[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
+    tops = {each["gene"]: (settings[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
     never = [f"{gene} in more than {top:.2f} of its runs" for gene, (top, paper) in tops.items() if top < paper]
-    none = f"none of the search's {len(own)} settings selects {' or '.join(never)}; " if never else ""
-    most = int(own[LISTED].max())
-    text = f"{none}{int((own[LISTED] == most).sum())} of {len(own)} have {most} of the {fact['genes']}, none has more."
+    none = f"none of the search's {len(settings)} settings selects {' or '.join(never)}; " if never else ""
+    most = int(settings[LISTED].max())
+    best = f"{int((settings[LISTED] == most).sum())} of {len(settings)} have {most} of the {fact['genes']}"
+    text = f"{none}{best}, none has more."
     yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
 
 
@@ -186,7 +187,7 @@ def _ends(values: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _claims(card: Card, verdict: Verdict) -> list[Line]:
-    """The claims with a verdict; the constraint has a subject of its own."""
+    """The claims with a verdict; the constraint has a subject of its settings."""
     return [
         line
         for line in card["lines"]
@@ -202,18 +203,18 @@ def _ground(line: Line) -> Mapping[str, Any]:
 
 def _beside(line: Line, section: Section, card: Card) -> str:
     """A number of ours with its interval, and the paper's."""
-    place = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
-    name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), place) if part)
+    where = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
+    name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), where) if part)
     (value, *_) = line["ours"] or [{"mean": None}]
-    return f"{name}, {_interval(value)} here, {judged(line['paper']['value'])} in the paper"
+    return f"{name}, {_interval(value)} here, {formatted(line['paper']['value'])} in the paper"
 
 
 def _link(line: Line) -> str:
     return f"scorecard?line={quote(line['id'])}"
 
 
-def _interval(value: Mapping[str, Any], form: Callable[[float], str] = judged) -> str:
+def _interval(value: Mapping[str, Any], form: Callable[[float], str] = formatted) -> str:
     if value["mean"] is None or value["low"] is None:
-        return judged(value["mean"])
+        return formatted(value["mean"])
     mean, low, high = (form(value[name]) for name in ("mean", "low", "high"))
     return mean if low == high else f"{mean} ({low} to {high})"

@@ -47,7 +47,7 @@
     context.lineTo(0, half);
     context.closePath();
   } };
-  const SYMBOLS = { o: "circle", s: "square", "^": "triangle", v: down, D: "diamond", P: "cross", X: "times", "*": "star" };
+  const SYMBOLS = { o: "circle", s: "square", "^": "triangle", v: down, D: "diamond", P: "cross", X: "times", "*": "star", h: "hexagon", p: "wye", d: "diamond2" };
   Explorer.symbol = (index, method) => SYMBOLS[index.methods[method]?.marker] ?? "circle";
 
   const sum = (numbers) => Object.values(numbers).reduce((total, number) => total + number, 0);

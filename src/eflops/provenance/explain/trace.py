@@ -129,6 +129,8 @@ class Tracer:
         # What searches saw has no runs behind it.
         if methods and "method" in runs and metric != "method":
             wanted = [{**wanted[0], "method": method} for method in methods]
+        if "other_variant" in keys:
+            wanted += [{**each, "variant": keys["other_variant"]} for each in wanted]
         rows = [row for each in wanted for row in self._index(tuple(each)).get(_canonical(each.values()), ())]
         return sorted(rows) or _agreeing(runs, keys, metric)
 

@@ -48,9 +48,14 @@ class Weights:
         """Gradient descent on the client's rows."""
         theta = received["theta"]
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
-        sends_top = self.server_cuts and (work.settings.sparse_upload or self.step_cuts)
-        theta, support = self._cut(theta, work.round) if sends_top else (theta, None)
+        sends_all = self.upload_entries(work.round) is None
+        theta, support = (theta, None) if sends_all else self._cut(theta, work.round)
         return self._message(theta, support)
+
+    def upload_entries(self, round_: int) -> int | None:
+        """How many gated entries a client's answer carries in a round; None: all."""
+        sends_top = self.server_cuts and (self.task.settings.sparse_upload or self.step_cuts)
+        return self.schedule.keep(round_) if sends_top else None
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """The weighted average of the clients' weights."""

@@ -60,6 +60,10 @@ class Method:
         self._steps(theta, z, lam, work, EXACT if work.settings.gate_recovery == "exact" else PAPER)
         return self._message(theta, z, lam, work.round, work.settings.sparse_upload)
 
+    def upload_entries(self, round_: int) -> int | None:
+        """How many gated entries a client's answer carries in a round; None: all."""
+        return self.schedule.keep(round_) if self.settings.sparse_upload else None
+
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
         theta, z, lam = (torch.zeros_like(state[name]) for name in ("theta", "gates", "multiplier"))

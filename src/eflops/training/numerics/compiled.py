@@ -89,9 +89,9 @@ class CodeCache(FunctionCache):
         key = self._index_key(sig, target_context.codegen())
         try:
             kept_for, code = pickle.loads(self._file(key).read_bytes())
-        except FileNotFoundError:
+            return CompileResult._rebuild(target_context, *code) if kept_for == key else None
+        except Exception:  # there is none, or what is there was cut short or is no code: it is compiled again
             return None
-        return CompileResult._rebuild(target_context, *code) if kept_for == key else None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code, whole or not at all."""
