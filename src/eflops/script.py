@@ -1,4 +1,4 @@
-"""What the scripts of rules share: a log of their own, progress in it, and one sentence for what ended a job."""
+"""What the scripts of rules share: a log, progress in it, and one sentence for what ended a job."""
 
 import errno
 import json
@@ -41,7 +41,7 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
 @contextmanager
 def logged(log: str) -> Iterator[None]:
     """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
-    # Methods, data sets and products of one's own lie where the workflow found them, which runs what its config names.
+    # Custom methods, data sets and products lie where the workflow found them, which runs what its config names.
     trust.allow_all()
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
     terminal = os.dup(2)
@@ -95,7 +95,7 @@ def _say(words: str, terminal: int) -> None:
 
 
 def progress(title: str) -> Callable[[str, int, int, float], None]:
-    """A reporter for one block of runs, told of each round: a bar on a terminal, a line every few seconds in a log."""
+    """A reporter of a block's rounds: a progress bar on a terminal, a line every few seconds in a log."""
     started, last = time.monotonic(), [0.0]
 
     def report(phase: str, round_: int, total: int, metric: float) -> None:
