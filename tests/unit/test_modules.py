@@ -13,6 +13,7 @@ from eflops import trust
 from eflops.data.federation import Federation
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.files import PROJECT
 from eflops.results.labels import Run
 from eflops.results.record import Result, result_hash
 from eflops.training.engines import batched, reference
@@ -70,9 +71,14 @@ def test_the_same_module_has_the_bits_of_the_built_in_model(name: str, synthetic
     assert own.traffic == ours.traffic
 
 
-def test_the_papers_cnn_as_a_plain_module_has_the_result_hash_of_the_reference_engine() -> None:
+def test_the_papers_cnn_as_a_plain_module_has_the_result_hash_of_the_reference_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings: dict[str, Any] = {"rounds": 2, "finetune_rounds": 1, "batch_size": 4, "prune_from": 0.5}
-    (own,) = train(random_images(), "nets:cnn", "eflops", [1], initial="uniform", **settings)
+    page = (PROJECT / "docs" / "adding-a-model.md").read_text()
+    (tmp_path / "paper_cnn.py").write_text(page.split("`paper_cnn.py`:")[1].split("```python\n")[1].split("```")[0])
+    monkeypatch.syspath_prepend(tmp_path)
+    (own,) = train(random_images(), "paper_cnn:build", "eflops", [1], initial="uniform", **settings)
     (ours,) = train(random_images(), "cnn", "eflops", [1], **settings)
     assert ours.parameters == 44_426
     assert ours.dead_units.keys() == {"conv1", "conv2", "dense1", "dense2"}

@@ -129,12 +129,12 @@ def general_entries(config: Config) -> dict[str, dict[str, Any]]:
 
 
 def general_products(config: Config) -> Iterator[dict[str, Any]]:
-    """A table, paired tests and a figure for each experiment that the project's own products do not show.
+    """A table, paired tests and a figure for each experiment that no product of the project shows.
 
     Where features have names, as genes or columns do, the selected ones and their stability are shown too.
     """
-    own = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
-    shown = {name for names in own if set(names) <= set(config.experiments) for name in names}
+    shown_together = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
+    shown = {name for names in shown_together if set(names) <= set(config.experiments) for name in names}
     for name, experiment in config.experiments.items():
         if name in shown:
             continue

@@ -8,10 +8,10 @@ the arrays that its rows are laid out in:
         ...
 
     @overload(gradient, jit_options=OPTIONS)
-    def _linear(rows, weights, chosen, slope):
+    def _linear(rows, weights, chosen, result):
         return compiled_function if is_kind(rows, LinearRows) else None
 
-A method calls `gradient(rows, weights, chosen, slope)` and is compiled for each type of rows it meets. No function is
+A method calls `gradient(rows, weights, chosen, result)` and is compiled for each type of rows it meets. No function is
 handed over as an argument: numba would not find its machine code again in the next process.
 """
 
@@ -103,13 +103,13 @@ class Model(Protocol):
         """The cost of one prediction of a model that keeps the weights `kept` [size]."""
 
 
-def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
-    """slope [runs, size] of the mean loss at weights [runs, size]. For compiled code alone.
+def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+    """The gradient [runs, size] of the mean loss at weights [runs, size], into `result`.
 
     Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
     Compiled code has an overload for each type of rows. Rows of a torch module compute it by autograd, in Python.
     """
-    rows.gradient(weights, chosen, slope)
+    rows.gradient(weights, chosen, result)
 
 
 def in_python(steps: Function, rows: Any) -> Function:
@@ -124,7 +124,7 @@ def in_python(steps: Function, rows: Any) -> Function:
 class MatrixRows(NamedTuple):
     """Rows of features [n, features] for models that multiply weights by them, laid out for both ways.
 
-    columns: the panels of x', for outputs; panels: those of x, for slopes; labels [n].
+    columns: the panels of x', for outputs; panels: those of x, for gradients; labels [n].
     """
 
     columns: np.ndarray
@@ -147,7 +147,7 @@ def is_kind(rows: Any, kind: type) -> bool:
     return getattr(rows, "instance_class", None) is kind
 
 
-def slopes(size: int, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
+def compiled_gradient(size: int, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
     """The gradient of a model outside compiled code, as `Model.gradient` has it."""
     _check_arguments(size, theta, data, chosen)
     result = torch.empty_like(theta)
@@ -177,8 +177,8 @@ def _check_arguments(size: int, theta: Tensor, data: Rows, chosen: Tensor | None
 
 
 @compiled
-def _gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
-    gradient(rows, weights, chosen, slope)
+def _gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+    gradient(rows, weights, chosen, result)
 
 
 def uniform_start(seed: int, layers: Sequence[tuple[int, int]]) -> Tensor:

@@ -10,14 +10,14 @@ from eflops.errors import UserError
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, logarithm, total
 from eflops.training.numerics.compiled import compiled
 
-# Probabilities below this count as 0: what they add to a slope is lost in rounding, and numbers near the smallest that
-# a processor can hold are slow.
+# Probabilities below this count as 0: what they add to a gradient is lost in rounding, and numbers near the smallest
+# that a processor can hold are slow.
 NOTHING = np.float32(1e-30)
 
 
 @compiled
 def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
-    """Logits [classes, n] become the slopes of the mean cross-entropy by them, (softmax - one-hot) / n, in place."""
+    """Logits [classes, n] become the gradients of the mean cross-entropy by them, (softmax - one-hot) / n, in place."""
     classes, count = logits.shape
     share = np.float32(1 / count)
     for row in range(count):

@@ -10,7 +10,7 @@ import torch
 from numba.extending import overload
 from torch import Tensor
 
-from eflops.training.models.base import Layer, Operations, Rows, gradient, is_kind, slopes, uniform_start
+from eflops.training.models.base import Layer, Operations, Rows, compiled_gradient, gradient, is_kind, uniform_start
 from eflops.training.models.classes import class_count, class_metrics
 from eflops.training.models.network import cnn_stages, count_operations, net
 from eflops.training.models.passes import CnnRows, gradients, outputs
@@ -39,7 +39,7 @@ class Cnn:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """Gradient of the mean cross-entropy."""
-        return slopes(self.size, theta, data, chosen)
+        return compiled_gradient(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy and cross-entropy."""
@@ -59,9 +59,9 @@ class Cnn:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _cnn(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
-        gradients(rows, weights, chosen, slope)
+def _cnn(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
+    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+        gradients(rows, weights, chosen, result)
 
     return over_rows if is_kind(rows, CnnRows) else None
 

@@ -1,6 +1,6 @@
 """The CNN's layers for a block of at most LANES images of one run, forward and back; compiled.
 
-Convolutions with ReLU and pooling: on the way back a layer's images lie one behind the other. Where slopes go is an
+Convolutions with ReLU and pooling: on the way back a layer's images lie one behind the other. Where gradients go is an
 array `where` [units, windows, LANES] from the way forward; see `convolution.pooled_unit`.
 
 Dense layers: activations lie as [units, LANES], one lane per image, so those of a layer are one panel of the next
@@ -29,11 +29,11 @@ from eflops.training.numerics.convolution import (
 )
 from eflops.training.numerics.product import lay_out, product
 
-# Images whose slopes are spread together: few enough that those of their pixels stay in the first-level cache.
+# Images whose gradients are spread together: few enough that those of their pixels stay in the first-level cache.
 GROUP = 8
 # A list is made of fewer weights than this share.
 FEW = 0.25
-# Powers below this count as 0: what they add to a slope is lost in rounding, and tiny numbers are slow.
+# Powers below this count as 0: what they add to a gradient is lost in rounding, and tiny numbers are slow.
 NOTHING = np.float32(1e-30)
 
 
@@ -102,11 +102,11 @@ def corners(plan: Plan, starts: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, slopes: np.ndarray, where: np.ndarray,
-                 inputs: np.ndarray, slope: np.ndarray) -> None:  # fmt: skip
-    """Slopes of the inputs, which start as zeros, and of the parameters, from slopes [units, windows, LANES].
+def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, gradients: np.ndarray,
+                 where: np.ndarray, inputs: np.ndarray, gradient: np.ndarray) -> None:  # fmt: skip
+    """Gradients of the inputs, which start as zeros, and of the parameters, from gradients [units, windows, LANES].
 
-    Only slopes that are passed on are worked on, because much is done with each.
+    Only gradients that are passed on are worked on, because much is done with each.
     """
     size, pitch = plan.height * plan.width * plan.channels, plan.width * plan.channels
     kernels = np.zeros((plan.units, KERNEL * LONG), np.float32)
@@ -117,21 +117,21 @@ def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, 
     for group in range(0, count, GROUP):
         lanes = slice(group, min(group + GROUP, count))
         for unit in range(plan.units):
-            found = _passed_on(slopes[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, places)
+            found = _passed_on(gradients[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, places)
             _add_patches(plan, values, places, found, images, sums[unit])
             spread_patches(values, places, found, kernels, unit * KERNEL * LONG, inputs, pitch)
-    _read_kernels(plan, sums, slope)
+    _read_kernels(plan, sums, gradient)
 
 
 @compiled
-def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, slopes: np.ndarray, where: np.ndarray,
-                slope: np.ndarray) -> None:  # fmt: skip
-    """Slopes of the parameters, from slopes [units, windows * LANES]; those not passed on count as zeros.
+def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, gradients: np.ndarray, where: np.ndarray,
+                gradient: np.ndarray) -> None:  # fmt: skip
+    """Gradients of the parameters, from gradients [units, windows * LANES]; those not passed on count as zeros.
 
     images: they begin at `starts`.
     """
     sums = np.zeros((plan.units, KERNEL * _row(plan) + 1), np.float32)
-    values, places = np.empty(slopes.shape[1], np.float32), np.empty(slopes.shape[1], np.int32)
+    values, places = np.empty(gradients.shape[1], np.float32), np.empty(gradients.shape[1], np.int32)
     begin, nowhere = corners(plan, starts).reshape(-1), np.int32(0)
     for unit in range(plan.units):
         some = False
@@ -139,21 +139,23 @@ def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, slopes: np.n
             offset = where[unit, index]
             is_open = offset >= nowhere
             some |= is_open
-            values[index] = slopes[unit, index] if is_open else ZERO
+            values[index] = gradients[unit, index] if is_open else ZERO
             places[index] = begin[index] + (offset if is_open else nowhere)
         if some:
             _add_patches(plan, values, places, values.size, images, sums[unit])
-    _read_kernels(plan, sums, slope)
+    _read_kernels(plan, sums, gradient)
 
 
 @compiled
-def _passed_on(slopes: np.ndarray, where: np.ndarray, begin: np.ndarray, values: np.ndarray, places: np.ndarray) -> int:
-    """The slopes [windows, lanes] that a unit passes on, and where their inputs begin; how many there are."""
+def _passed_on(
+    gradients: np.ndarray, where: np.ndarray, begin: np.ndarray, values: np.ndarray, places: np.ndarray
+) -> int:
+    """The gradients [windows, lanes] that a unit passes on, and where their inputs begin; how many there are."""
     count = 0
-    for window in range(len(slopes)):
-        for lane in range(slopes.shape[1]):
+    for window in range(len(gradients)):
+        for lane in range(gradients.shape[1]):
             offset = where[window, lane]
-            values[count] = slopes[window, lane]
+            values[count] = gradients[window, lane]
             places[count] = begin[window, lane] + offset
             count += offset >= 0
     return count
@@ -162,7 +164,7 @@ def _passed_on(slopes: np.ndarray, where: np.ndarray, begin: np.ndarray, values:
 @compiled
 def _add_patches(plan: Plan, values: np.ndarray, places: np.ndarray, count: int, images: np.ndarray,
                  sums: np.ndarray) -> None:  # fmt: skip
-    """Add to the slopes of a unit's kernel and to the last one, that of its bias."""
+    """Add to the gradients of a unit's kernel and to the last one, that of its bias."""
     pitch, last = plan.width * plan.channels, sums.size - 1
     if _row(plan) == SHORT:
         add_short_patches(values, places, count, images, 0, pitch, sums, 0, last)
@@ -243,16 +245,16 @@ def enter_dense(weights: np.ndarray, biases: np.ndarray, values: np.ndarray, off
 
 
 @compiled
-def leave_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray, slopes: np.ndarray,
+def leave_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray, gradients: np.ndarray,
                 out: np.ndarray) -> None:  # fmt: skip
-    """out [inputs, LANES] = the slopes of the inputs, from those of the units [units, LANES]."""
+    """out [inputs, LANES] = the gradients of the inputs, from those of the units [units, LANES]."""
     if firsts[0] < 0:
-        product(weights.T, slopes.reshape(1, len(slopes), LANES), out)
+        product(weights.T, gradients.reshape(1, len(gradients), LANES), out)
         return
     out[:] = ZERO
     for unit in range(len(weights)):
         for entry in range(firsts[unit], firsts[unit + 1]):
-            _add(values[entry], slopes[unit], out[offsets[entry]])
+            _add(values[entry], gradients[unit], out[offsets[entry]])
 
 
 @compiled
@@ -263,28 +265,30 @@ def _add(weight: Any, lanes: np.ndarray, total: np.ndarray) -> None:
 
 
 @compiled
-def dense_slopes(slopes: np.ndarray, inputs: np.ndarray, panels: np.ndarray, weights: np.ndarray,
+def dense_gradients(gradients: np.ndarray, inputs: np.ndarray, panels: np.ndarray, weights: np.ndarray,
                  biases: np.ndarray) -> None:  # fmt: skip
-    """The slopes of weights [units, inputs] and biases, from those of the units and the inputs, [.., LANES] each."""
+    """The gradients of weights [units, inputs] and biases, from those of the units and the inputs, [.., LANES] each."""
     lay_out(inputs.T, panels)
-    product(slopes, panels, weights)
-    for unit in range(len(slopes)):
+    product(gradients, panels, weights)
+    for unit in range(len(gradients)):
         total = ZERO
         for lane in range(LANES):
-            total += slopes[unit, lane]
+            total += gradients[unit, lane]
         biases[unit] = total
 
 
 @compiled
-def shut(outputs: np.ndarray, slopes: np.ndarray) -> None:
-    """No slope where ReLU gave zero."""
+def relu_backward(outputs: np.ndarray, gradients: np.ndarray) -> None:
+    """No gradient where ReLU gave zero."""
     for unit in range(len(outputs)):
         for lane in range(LANES):
-            slopes[unit, lane] = slopes[unit, lane] if outputs[unit, lane] > ZERO else ZERO
+            gradients[unit, lane] = gradients[unit, lane] if outputs[unit, lane] > ZERO else ZERO
 
 
 @compiled
-def output_slopes(logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: Any, slopes: np.ndarray) -> None:
+def output_gradients(
+    logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: Any, gradients: np.ndarray
+) -> None:
     """`share` times (softmax - one-hot) of the logits [classes, LANES]; zero in lanes behind the last row."""
     largest, mass = logits[0].copy(), np.zeros(LANES, np.float32)
     for label in range(1, len(logits)):
@@ -293,11 +297,11 @@ def output_slopes(logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, shar
     for label in range(len(logits)):
         for lane in range(LANES):
             power = exponential(logits[label, lane] - largest[lane])
-            slopes[label, lane] = power if not power < NOTHING else ZERO
-            mass[lane] += slopes[label, lane]
+            gradients[label, lane] = power if not power < NOTHING else ZERO
+            mass[lane] += gradients[label, lane]
     for label in range(len(logits)):
         for lane in range(LANES):
-            slopes[label, lane] *= share / mass[lane]
-        slopes[label, rows.size :] = ZERO
+            gradients[label, lane] *= share / mass[lane]
+        gradients[label, rows.size :] = ZERO
     for lane in range(rows.size):
-        slopes[labels[rows[lane]], lane] -= share
+        gradients[labels[rows[lane]], lane] -= share

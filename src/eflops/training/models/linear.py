@@ -12,10 +12,10 @@ from eflops.training.models.base import (
     MatrixRows,
     Operations,
     Rows,
+    compiled_gradient,
     gradient,
     is_kind,
     matrix_rows,
-    slopes,
     uniform_start,
     with_ones,
 )
@@ -54,7 +54,7 @@ class Linear:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """2/n X'(X theta - y)."""
-        return slopes(self.size, theta, data, chosen)
+        return compiled_gradient(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Mean squared error and R2, and the root of the error in the target's unit where that is known."""
@@ -69,19 +69,19 @@ class Linear:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _linear(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+def _linear(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
+    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
-            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, slope)
+            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
-            _over_chosen_rows(rows.panels, rows.labels, weights, chosen, slope)
+            _over_chosen_rows(rows.panels, rows.labels, weights, chosen, result)
 
     return over_rows if is_kind(rows, LinearRows) else None
 
 
 @compiled
 def _over_all_rows(
-    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, slope: np.ndarray
+    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, result: np.ndarray
 ) -> None:
     """All runs share one product there and one back."""
     outputs, share = np.empty((len(weights), labels.size), np.float32), np.float32(2 / labels.size)
@@ -89,12 +89,12 @@ def _over_all_rows(
     for run in range(len(outputs)):
         for row in range(labels.size):
             outputs[run, row] = (outputs[run, row] - labels[row]) * share
-    product(outputs, panels, slope)
+    product(outputs, panels, result)
 
 
 @compiled
 def _over_chosen_rows(
-    panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray
+    panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
     """Each run has rows of its own."""
     runs, width = weights.shape
@@ -105,7 +105,7 @@ def _over_chosen_rows(
         chosen_dots(own, panels, chosen[run], outputs)
         for place in range(outputs.size):
             outputs[place] = (outputs[place] - labels[chosen[run, place]]) * share
-        chosen_product(outputs, panels, chosen[run], slope[run])
+        chosen_product(outputs, panels, chosen[run], result[run])
 
 
 @compiled

@@ -10,7 +10,7 @@ import numpy as np
 
 from eflops.training.models.layers import (
     convolve,
-    dense_slopes,
+    dense_gradients,
     enter_dense,
     from_lanes,
     leave_dense,
@@ -18,8 +18,8 @@ from eflops.training.models.layers import (
     leave_second,
     list_dense,
     list_kernels,
-    output_slopes,
-    shut,
+    output_gradients,
+    relu_backward,
     to_lanes,
 )
 from eflops.training.models.network import Net
@@ -55,10 +55,10 @@ class Room(NamedTuple):
 
 
 @compiled
-def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
-    """slope [runs, size] of the mean cross-entropy over each run's chosen rows [runs, batch], or all if none are."""
+def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, gradient: np.ndarray) -> None:
+    """gradient [runs, size] of the mean cross-entropy over each run's chosen rows [runs, batch], or all if none are."""
     net, room = rows.net, _room(rows.net)
-    slopes, more = np.empty_like(room.units), np.empty(net.size, np.float32)
+    unit_gradients, more = np.empty_like(room.units), np.empty(net.size, np.float32)
     everything = np.arange(rows.labels.size)
     for run in range(len(weights)):
         theta, own = weights[run], chosen[run] if chosen.shape[1] else everything
@@ -67,10 +67,10 @@ def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, slope: np.
         for start in range(0, own.size, LANES):
             block = own[start : start + LANES]
             _forward(theta, rows, block, room)
-            _backward(theta, rows, block, share, room, slopes, more if start else slope[run])
+            _backward(theta, rows, block, share, room, unit_gradients, more if start else gradient[run])
             if start:
                 for index in range(net.size):
-                    slope[run, index] += more[index]
+                    gradient[run, index] += more[index]
 
 
 @compiled
@@ -151,39 +151,41 @@ def _starts(net: Net, chosen: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: Any, room: Room, slopes: np.ndarray,
-              slope: np.ndarray) -> None:  # fmt: skip
-    """slope [size] of `share` times the loss over the chosen rows, whose way forward is in the room."""
+def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: Any, room: Room, gradients: np.ndarray,
+              gradient: np.ndarray) -> None:  # fmt: skip
+    """gradient [size] of `share` times the loss over the chosen rows, whose way forward is in the room."""
     net = rows.net
     last = net.places[3]
-    output_slopes(room.units[last:], rows.labels, chosen, share, slopes[last:])
+    output_gradients(room.units[last:], rows.labels, chosen, share, gradients[last:])
     panels = np.empty((-(-max(net.widths) // WIDTH), LANES, WIDTH), np.float32)
     for layer in range(2, -1, -1):
         start, units, inputs = net.starts[layer], net.widths[layer + 1], net.widths[layer]
         stop, at = start + units * inputs, net.places[layer + 1]
-        own, entered, before = slopes[at : at + units], room.units[at - inputs : at], slopes[at - inputs : at]
-        dense_slopes(own, entered, panels[: -(-inputs // WIDTH)], slope[start:stop].reshape(units, inputs),
-                     slope[stop : stop + units])  # fmt: skip
+        own, entered, before = gradients[at : at + units], room.units[at - inputs : at], gradients[at - inputs : at]
+        dense_gradients(own, entered, panels[: -(-inputs // WIDTH)], gradient[start:stop].reshape(units, inputs),
+                     gradient[stop : stop + units])  # fmt: skip
         leave_dense(theta[start:stop].reshape(units, inputs), room.values[start:], room.offsets[start:],
                     room.firsts[net.lists[layer + 1] :], own, before)  # fmt: skip
         if layer:
-            shut(entered, before)
-    _leave_convolutions(theta, rows, chosen, room, slopes[: net.widths[0]], slope)
+            relu_backward(entered, before)
+    _leave_convolutions(theta, rows, chosen, room, gradients[: net.widths[0]], gradient)
 
 
 @compiled
-def _leave_convolutions(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, room: Room, slopes: np.ndarray,
-                        slope: np.ndarray) -> None:  # fmt: skip
+def _leave_convolutions(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, room: Room, gradients: np.ndarray,
+                        gradient: np.ndarray) -> None:  # fmt: skip
     first, second = rows.net.first, rows.net.second
     units, windows, size = first.units, first.windows, room.pooled.size // LANES
     images, inputs = np.empty(LANES * size + LONG, np.float32), np.zeros(LANES * size + LONG, np.float32)
     starts, by_window, by_unit = np.arange(LANES) * size, np.arange(size) * LANES, np.empty(size, np.int64)
     from_lanes(room.pooled, by_window, starts, images)
     shape = second.units, second.windows, LANES
-    leave_second(second, theta, chosen.size, images, slopes.reshape(shape), room.where2.reshape(shape), inputs, slope)
+    leave_second(
+        second, theta, chosen.size, images, gradients.reshape(shape), room.where2.reshape(shape), inputs, gradient
+    )
     for window in range(windows):
         for unit in range(units):
             by_unit[window * units + unit] = (unit * windows + window) * LANES
     lanes = np.empty((units, windows * LANES), np.float32)
     to_lanes(inputs, starts, by_unit, lanes)
-    leave_first(first, _starts(rows.net, chosen), rows.images, lanes, room.where.reshape(lanes.shape), slope)
+    leave_first(first, _starts(rows.net, chosen), rows.images, lanes, room.where.reshape(lanes.shape), gradient)

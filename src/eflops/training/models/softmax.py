@@ -12,10 +12,10 @@ from eflops.training.models.base import (
     MatrixRows,
     Operations,
     Rows,
+    compiled_gradient,
     gradient,
     is_kind,
     matrix_rows,
-    slopes,
     uniform_start,
     with_ones,
 )
@@ -62,7 +62,7 @@ class Softmax:
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
         """(softmax - one-hot)' x / n."""
-        return slopes(self.size, theta, data, chosen)
+        return compiled_gradient(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy, cross-entropy and the area under the ROC curve, its mean over pairs of more than two classes."""
@@ -79,21 +79,21 @@ class Softmax:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
+    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
-            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, slope)
+            _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
-            _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, slope)
+            _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, result)
 
-    def over_shifted_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray) -> None:
+    def over_shifted_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         features = rows.columns.shape[1]
-        inside, slope_inside = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
+        inside, inside_result = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
         if chosen.shape[1] == 0:
-            _over_all_rows(rows.columns, rows.panels, rows.labels, inside, slope_inside)
+            _over_all_rows(rows.columns, rows.panels, rows.labels, inside, inside_result)
         else:
-            _over_chosen_rows(rows.panels, rows.labels, features, inside, chosen, slope_inside)
-        _intercepts_last(slope_inside, features, slope)
+            _over_chosen_rows(rows.panels, rows.labels, features, inside, chosen, inside_result)
+        _intercepts_last(inside_result, features, result)
 
     if is_kind(rows, ShiftedRows):
         return over_shifted_rows
@@ -126,7 +126,7 @@ def _intercepts_last(inside: np.ndarray, features: int, out: np.ndarray) -> None
 
 @compiled
 def _over_all_rows(
-    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, slope: np.ndarray
+    columns: np.ndarray, panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, result: np.ndarray
 ) -> None:
     """All classes of all runs share one product there and one back."""
     runs, features = len(weights), columns.shape[1]
@@ -135,12 +135,12 @@ def _over_all_rows(
     product(weights.reshape(-1, features), columns, logits)
     for run in range(runs):
         softmax_errors(logits[run * classes : (run + 1) * classes], labels)
-    product(logits, panels, slope.reshape(-1, features))
+    product(logits, panels, result.reshape(-1, features))
 
 
 @compiled
 def _over_chosen_rows(
-    panels: np.ndarray, labels: np.ndarray, features: int, weights: np.ndarray, chosen: np.ndarray, slope: np.ndarray
+    panels: np.ndarray, labels: np.ndarray, features: int, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
     """Each run has rows of its own."""
     classes = weights.shape[1] // features
@@ -152,7 +152,7 @@ def _over_chosen_rows(
             chosen_dots(own, panels, chosen[run], logits[label])
         softmax_errors(logits, labels[chosen[run]])
         for label in range(classes):
-            chosen_product(logits[label], panels, chosen[run], slope[run, label * features : (label + 1) * features])
+            chosen_product(logits[label], panels, chosen[run], result[run, label * features : (label + 1) * features])
 
 
 def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Softmax:
