@@ -123,7 +123,7 @@ def test_the_published_results_bear_an_audit() -> None:
         pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
     report = audit(PUBLISHED)
     assert report.records > 0
-    assert report.counted(allow_stale=False) == []
+    assert report.failures(allow_stale=False) == []
 
 
 def test_the_tutorial_finds_the_true_features_and_draws_its_pictures(
