@@ -92,7 +92,7 @@ BAD = [
     ("methods.eflops.settings.rate", -1, "methods.eflops.settings.rate: -1 is wrong; it should be greater than 0."),
     ("methods.eflops.settings.rate", float("inf"), "settings.rate: inf is wrong; it should be a finite number."),
     ("methods.eflops.settings.rate", "fast", "methods.eflops.settings.rate: 'fast' is wrong; it should be a valid"),
-    ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a method of"),
+    ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a custom method"),
     ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is no method but a part of"),
     ("methods.fedavg.settings.gate_rate", 1.0, "methods.fedavg.settings.gate_rate: 'gate_rate' is not known"),
     ("methods.fedavg.per_dataset", {"golb": {}}, "methods.fedavg.per_dataset: 'golb' is not known; did you mean"),

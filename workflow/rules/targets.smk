@@ -15,7 +15,9 @@ def product_files(kind, target="all"):
 
 WHOLE_PRODUCTS = [product_files(kind, target) for kind in ("table", "figure") for target in WHOLE]
 WHOLE_CELLS = [
-    f"<results>/{cell}" for cell in CELLS if getattr(STUDY.experiments.get(cell.split("/")[1]), "target", None) in WHOLE
+    f"<results>/{cell}"
+    for cell in CELLS
+    if getattr(STUDY.experiments.get(Path(cell).parts[1]), "target", None) in WHOLE
 ]
 
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
