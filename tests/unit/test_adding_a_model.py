@@ -34,7 +34,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, text in NAMED.findall(PAGE):
         (tmp_path / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    code._source.cache_clear()
+    for each in vars(code).values():
+        if hasattr(each, "cache_clear"):
+            each.cache_clear()
     with trust.session():
         yield tmp_path
 
