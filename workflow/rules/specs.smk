@@ -19,7 +19,10 @@ def specify(job, text, complete=True):
 
     It is written while the workflow is read: Snakemake may remember that a file written later is not there.
     """
-    wanted = want(Path(RESULTS), job, text, complete)
+    try:
+        wanted = want(Path(RESULTS), job, text, complete)
+    except OSError as error:
+        sys.exit(f"eflops: {Path.cwd()}: this folder cannot be written to ({error.strerror}); make it writable.")
     DIGESTS[str(wanted.file)] = wanted.digest
 
 
