@@ -326,7 +326,7 @@ def audit(
     options = Options(tuple(config or ()), pictures, weights, every, signer=signer, page=page_of, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
     print(report)
-    return int(bool(report.counted(allow_stale)))
+    return int(bool(report.failures(allow_stale)))
 
 
 @app.command(rich_help_panel=TRACING)

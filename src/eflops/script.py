@@ -18,8 +18,8 @@ from eflops.files import write_text
 from eflops.results.specs import keep, read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
-STOPPED = "eflops: stopped"
+# How lines of a log begin that a person should see although the job went well.
+WARNING = b"warning: "
 LINE_SECONDS = 5.0
 BAR = 30
 
@@ -54,6 +54,8 @@ def logged(log: str) -> Iterator[None]:
         write_text(Path(log).with_suffix(".json"), json.dumps({"cpu_seconds": seconds}) + "\n")
         sys.stdout.flush()
         sys.stderr.flush()
+        warnings = [line for line in Path(log).read_bytes().splitlines(keepends=True) if line.startswith(WARNING)]
+        os.write(terminal, b"".join(warnings))
     except (Exception, KeyboardInterrupt) as error:
         _say(_words(error, Path(log).parent), terminal)
         sys.exit(1)
@@ -72,7 +74,7 @@ def _send_to(log: Path) -> None:
 def _words(error: BaseException, folder: Path) -> str:
     """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
     if isinstance(error, KeyboardInterrupt):
-        return f"{STOPPED}; records that were finished are kept, and the same command goes on from there."
+        return "eflops: stopped; records that were finished are kept, and the same command goes on from there."
     if isinstance(error, UserError):
         return f"eflops: {error}"
     if isinstance(error, OSError) and error.errno in FULL:
