@@ -13,6 +13,11 @@ export MKL_NUM_THREADS := 1
 # Rules call `python`, so the environment comes first in PATH as if it had been activated.
 IN_VENV = PATH="$(CURDIR)/$(VENV)/bin:$$PATH" "$(CURDIR)/$(VENV)/bin/python" -m
 
+# A run that was killed leaves a lock, and so does one that is running now.
+OR_UNLOCK = || { [ -z "$$(ls .snakemake/locks 2>/dev/null)" ] || \
+	echo 'This folder is locked. If no other snakemake is running here, a killed run left the lock: make unlock' >&2; \
+	exit 1; }
+
 .DEFAULT_GOAL := help
 .PHONY: help reproduce smoke docs test test-slow test-bits test-arm test-slurm test-hosts unlock lint lock search publish audit
 
@@ -20,11 +25,11 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 reproduce: $(VENV)/.installed ## install what is needed and make every table and figure (CORES=all)
-	$(IN_VENV) snakemake --cores $(CORES) all
+	$(IN_VENV) snakemake --cores $(CORES) all $(OR_UNLOCK)
 	@$(IN_VENV) eflops summary
 
 smoke: $(VENV)/.installed ## run the whole pipeline on tiny sizes
-	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml
+	$(IN_VENV) snakemake --cores $(CORES) smoke --configfile config/smoke.yaml $(OR_UNLOCK)
 	@$(IN_VENV) eflops summary results-smoke
 
 test: lint ## run the linters, the type checker and every test but those of the other targets
@@ -62,7 +67,7 @@ unlock: $(VENV)/.installed ## remove the lock that a killed snakemake left; only
 	$(IN_VENV) snakemake --unlock
 
 search: $(VENV)/.installed ## run the searches and take their choices over into config/chosen.yaml
-	$(IN_VENV) snakemake --cores $(CORES) search
+	$(IN_VENV) snakemake --cores $(CORES) search $(OR_UNLOCK)
 	$(IN_VENV) eflops adopt results/search/*.json
 
 publish: $(VENV)/.installed ## copy the finished results to results/published, audit them, renew the README (KEY=an ssh key signs them)

@@ -7,6 +7,7 @@ min_version("9.19")
 include: "workflow/rules/common.smk"
 include: "workflow/rules/specs.smk"
 include: "workflow/rules/targets.smk"
+include: "workflow/rules/inputs.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/gather.smk"
@@ -77,8 +78,9 @@ rule search:
 
 
 rule smoke:
-    """Everything, for a config of tiny sizes."""
+    """Every rule, for a config of tiny sizes: all, and the search that takes the fewest jobs."""
     input:
         rules.all.input,
+        expand("<results>/search/{dataset}.json", dataset=SMALLEST_SEARCH),
     message:
         "All is made"

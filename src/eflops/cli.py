@@ -1,6 +1,6 @@
 """The command line: every command that a person types. Each imports what it needs when it runs.
 
-A user's mistake is one sentence and exit code 2; exit code 1 says that something was found (by audit, verify, status).
+A user's mistake is one sentence and exit code 2; exit code 1 means that audit, verify or status reports a problem.
 """
 
 import json
@@ -67,7 +67,7 @@ OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
-    # Methods and data sets of one's own lie beside the Snakefile, where commands are typed; what is installed has
+    # Custom methods and data sets lie beside the Snakefile, where commands are typed; what is installed has
     # precedence, so that no file of a folder takes the place of a library.
     sys.path.append(str(Path.cwd()))
     try:
@@ -131,7 +131,7 @@ def status(
     results: Annotated[Path | None, typer.Argument(help="a results folder; the config's own if not given")] = None,
     config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
 ) -> int:
-    """Say which planned runs are there, which are missing or stale and why, and how long such jobs took."""
+    """List which planned runs are complete, missing or stale, with the reasons, and how long such jobs took."""
     from eflops.config.load import read
     from eflops.provenance.status import as_text, compare
 
@@ -149,7 +149,7 @@ def fetch(
     out: Annotated[Path | None, typer.Option(help="where to put the files; resources/<source> if not given")] = None,
     folder: Annotated[str | None, typer.Option(help="a folder that already holds the files")] = None,
 ) -> None:
-    """Bring a public data set's files."""
+    """Download the files of a public data set."""
     from eflops.data.idx import fetch as bring
 
     bring(out or Path("resources") / source, source, folder)
@@ -182,12 +182,12 @@ def adopt(
     into: Annotated[Path, typer.Option(help="the file of chosen settings")] = Path("config/chosen.yaml"),
     keep: Annotated[Path, typer.Option(help="where the trials are kept")] = Path("resources/search"),
 ) -> None:
-    """Take over the settings that searches chose."""
-    from eflops.analysis.search import adopt as take_over
+    """Adopt the settings that searches chose."""
+    from eflops.analysis.search import adopt as adopt_choice
 
     for path in chosen:
-        take_over(into, path, keep)
-        print(f"{into}: took over the choice of {path}")
+        adopt_choice(into, path, keep)
+        print(f"{into}: adopted the choice of {path}")
 
 
 @app.command(rich_help_panel=TRACING)
@@ -195,18 +195,18 @@ def times(
     results: Results = RESULTS,
     cores: Annotated[list[int] | None, typer.Option(min=1, help="may be repeated; 2 and 12 if not given")] = None,
 ) -> None:
-    """Say how long a whole run takes, by what its jobs took."""
+    """Estimate how long a full run takes, from the times of its jobs."""
     from eflops.provenance.times import CORES, whole_run
 
-    told = whole_run(results, cores or CORES)
-    if not told:
+    estimate = whole_run(results, cores or CORES)
+    if not estimate:
         raise UserError(f"{results}: no job of a whole run was timed there; make one with: snakemake --cores 2 all")
-    print(told)
+    print(estimate)
 
 
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
-    """Say what a run found, and where its results are."""
+    """Print the summary of a run, and where its results are."""
     from eflops.analysis.summary.write import closing
 
     print(closing(results))
@@ -214,7 +214,7 @@ def summary(results: Results = RESULTS) -> None:
 
 @app.command(rich_help_panel=TRACING)
 def scorecard(results: Results = RESULTS) -> None:
-    """Print every number and claim of the paper beside ours, as the run judged them."""
+    """Print every number and claim of the paper beside ours, with the verdicts of the run."""
     path = results / "scorecard.md"
     if not path.exists():
         raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
@@ -223,7 +223,7 @@ def scorecard(results: Results = RESULTS) -> None:
 
 @app.command(rich_help_panel=TRACING)
 def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
-    """Print a run record for people."""
+    """Print a run record in readable form."""
     from eflops.provenance.explain.show import describe
     from eflops.results.store import RUNS, read_record
 
@@ -245,7 +245,7 @@ def explain(
     as_json: AsJson = False,
     trusted: Trusted = False,
 ) -> None:
-    """Say where a number comes from: formula, runs, data, code."""
+    """Explain where a number comes from: formula, runs, data, code."""
     from eflops.provenance.explain.address import results_of
     from eflops.provenance.explain.text import as_json as in_full
     from eflops.provenance.explain.text import as_text
@@ -326,7 +326,7 @@ def audit(
     options = Options(tuple(config or ()), pictures, weights, every, signer=signer, page=page_of, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
     print(report)
-    return int(bool(report.counted(allow_stale)))
+    return int(bool(report.failures(allow_stale)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -336,7 +336,7 @@ def diff(
     limit: Annotated[int, typer.Option(min=1, help="lines of a kind that are printed")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """Say what moved between two results folders or two commits."""
+    """List what changed between two results folders or two commits."""
     from dataclasses import asdict
 
     from eflops.provenance.diff import as_text, side
@@ -353,7 +353,7 @@ def explorer(
     out: Annotated[Path | None, typer.Option(help="the page; explorer.html in the folder if not given")] = None,
     trusted: Trusted = False,
 ) -> None:
-    """Make the page on which every number opens to its runs."""
+    """Build the results explorer, one HTML page in which every number leads to its runs."""
     from eflops.explorer.make import explored
 
     print(f"Wrote {explored(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
@@ -400,7 +400,7 @@ def publish(
     out: Annotated[Path, typer.Option(help="the folder that is written, and replaced")] = PUBLISHED,
     sign: Annotated[Path | None, typer.Option(help="an ssh key to sign the list of hashes with")] = None,
 ) -> None:
-    """Copy what is tracked of a results folder."""
+    """Copy a results folder to results/published, in the form that git tracks."""
     from eflops.provenance.publish import publish as copy
 
     count = copy(results, out, key=sign)

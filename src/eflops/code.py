@@ -20,19 +20,19 @@ REFERENCE_METHODS = ("eflops", "fedavg", "feddualavg", "fediht", "fediterht")
 
 def code_hashes(*roots: str) -> dict[str, str]:
     """The content hash of every module of ours that the roots can reach, by module name."""
-    own = {PACKAGE, *(root.split(".")[0] for root in roots)}
-    found: dict[str, str] = {}
+    packages = {PACKAGE, *(root.split(".")[0] for root in roots)}
+    hashes: dict[str, str] = {}
     waiting = list(roots)
     while waiting:
         module = waiting.pop()
-        if module in found or module.split(".")[0] not in own:
+        if module in hashes or module.split(".")[0] not in packages:
             continue
         source = _source(module)
         if source is None:
             continue
-        found[module] = file_hash(source)
+        hashes[module] = file_hash(source)
         waiting.extend(_imports(source))
-    return dict(sorted(found.items()))
+    return dict(sorted(hashes.items()))
 
 
 def code_hash(*roots: str) -> str:

@@ -1,4 +1,4 @@
-"""What the scripts of rules share: a log of their own, progress in it, and one sentence for what ended a job."""
+"""What the scripts of rules share: a log, progress in it, and one sentence for what ended a job."""
 
 import errno
 import json
@@ -18,8 +18,8 @@ from eflops.files import write_text
 from eflops.results.specs import keep, read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# What a run prints (snakemake_logger_plugin_eflops) knows a job that the user stopped by this word in its log.
-STOPPED = "eflops: stopped"
+# How lines of a log begin that a person should see although the job went well.
+WARNING = b"warning: "
 LINE_SECONDS = 5.0
 BAR = 30
 
@@ -41,7 +41,7 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
 @contextmanager
 def logged(log: str) -> Iterator[None]:
     """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
-    # Methods, data sets and products of one's own lie where the workflow found them, which runs what its config names.
+    # Custom methods, data sets and products lie where the workflow found them, which runs what its config names.
     trust.allow_all()
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
     terminal = os.dup(2)
@@ -54,6 +54,8 @@ def logged(log: str) -> Iterator[None]:
         write_text(Path(log).with_suffix(".json"), json.dumps({"cpu_seconds": seconds}) + "\n")
         sys.stdout.flush()
         sys.stderr.flush()
+        warnings = [line for line in Path(log).read_bytes().splitlines(keepends=True) if line.startswith(WARNING)]
+        os.write(terminal, b"".join(warnings))
     except (Exception, KeyboardInterrupt) as error:
         _say(_words(error, Path(log).parent), terminal)
         sys.exit(1)
@@ -72,7 +74,7 @@ def _send_to(log: Path) -> None:
 def _words(error: BaseException, folder: Path) -> str:
     """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
     if isinstance(error, KeyboardInterrupt):
-        return f"{STOPPED}; records that were finished are kept, and the same command goes on from there."
+        return "eflops: stopped; records that were finished are kept, and the same command goes on from there."
     if isinstance(error, UserError):
         return f"eflops: {error}"
     if isinstance(error, OSError) and error.errno in FULL:
@@ -93,7 +95,7 @@ def _say(words: str, terminal: int) -> None:
 
 
 def progress(title: str) -> Callable[[str, int, int, float], None]:
-    """A reporter for one block of runs, told of each round: a bar on a terminal, a line every few seconds in a log."""
+    """A reporter of a block's rounds: a progress bar on a terminal, a line every few seconds in a log."""
     started, last = time.monotonic(), [0.0]
 
     def report(phase: str, round_: int, total: int, metric: float) -> None:

@@ -123,7 +123,18 @@ def test_the_published_results_bear_an_audit() -> None:
         pytest.skip("results/published does not exist yet: `make publish` makes it after a full run")
     report = audit(PUBLISHED)
     assert report.records > 0
-    assert report.counted(allow_stale=False) == []
+    assert report.failures(allow_stale=False) == []
+
+
+def test_the_tutorial_finds_the_true_features_and_draws_its_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs/tutorial.md").read_text()
+    (tmp_path / "docs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    exec("\n".join(re.findall(r"```python\n(.*?)```", page, re.DOTALL)), {})
+    assert "8 of 8 true features found" in capsys.readouterr().out
+    assert {path.name for path in (tmp_path / "docs").iterdir()} == set(re.findall(r"\]\((tutorial-\w+\.svg)\)", page))
 
 
 def test_a_part_of_a_page_is_replaced_by_what_its_command_prints(at_root: None) -> None:

@@ -10,7 +10,7 @@ import yaml
 
 import small_results
 from eflops.analysis.source import Source
-from eflops.config.load import check, merge
+from eflops.config.load import check, merge, with_chosen
 from eflops.config.products import Product, products
 from eflops.provenance.explain.address import Address, key_columns, locate
 from eflops.provenance.explain.recompute import from_records, remake
@@ -24,12 +24,18 @@ REFERENCES = {"best_subset", "lasso"}
 def own_config() -> dict[str, Any]:
     """The project's experiments at the sizes of the smoke run, without those whose data must be fetched first."""
     files = [yaml.safe_load((ROOT / name).read_text()) for name in ("config.yaml", "config/smoke.yaml")]
-    config = merge(*files)
+    config = with_chosen(merge(*files))
     fetched = {name for name, entry in config["datasets"].items() if entry["kind"] == "mnist"}
-    return config | {
-        part: {name: entry for name, entry in config[part].items() if entry["dataset"] not in fetched}
-        for part in ("experiments", "searches")
-    }
+    # What a search chose of data that are left out has no home here.
+    chosen = {name: entry for name, entry in config["chosen"].items() if not name.startswith(tuple(fetched))}
+    return (
+        config
+        | {"chosen": chosen}
+        | {
+            part: {name: entry for name, entry in config[part].items() if entry["dataset"] not in fetched}
+            for part in ("experiments", "searches")
+        }
+    )
 
 
 @pytest.fixture(scope="module")

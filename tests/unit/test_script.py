@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eflops.config import times
+from eflops.provenance import times
 
 FULL = "OSError(errno.ENOSPC, 'No space left on device')"
 
@@ -59,3 +59,10 @@ def test_the_cpu_time_of_a_finished_job_is_what_the_process_used_and_not_a_sampl
     (row,) = times.job_times(tmp_path).to_dict("records")
     assert row["job"] == "data/one"
     assert 0.5 <= row["cpu_seconds"] < 5
+
+
+def test_a_warning_of_a_job_that_went_well_is_shown(tmp_path: Path) -> None:
+    script = f"from eflops.script import logged\nwith logged({str(tmp_path / 'one.log')!r}):\n    "
+    script += "print('made'); print('warning: the folder x is skipped')"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stderr == "warning: the folder x is skipped\n"

@@ -1,4 +1,4 @@
-"""What a run prints: one line per job, and all that is needed to understand a failure."""
+"""What a run prints: what each job does, and all that is needed to understand a failure."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,11 @@ pytestmark = pytest.mark.workflow
 FIGURE = "results/figures/fig1b.svg"
 
 
-def test_a_job_is_one_plain_line_with_its_number_and_time(study: Study) -> None:
+def test_outside_a_terminal_jobs_are_plain_lines(study: Study) -> None:
     (study.folder / FIGURE).unlink()
     output = study.snakemake(FIGURE)
-    assert "1 jobs on 2 cores." in output
-    assert re.search(r"^\[1/1\] \d\d:\d\d: Figure fig1b$", output, re.MULTILINE), output
-    assert re.search(r"^All 1 jobs done in ", output, re.MULTILINE)
-    assert "Select jobs" not in output
+    assert re.search(r": Figure fig1b$", output, re.MULTILINE), output
+    assert "1 of 1 steps (100%) done" in output
     assert "\x1b[" not in output
 
 
@@ -28,11 +26,11 @@ def test_a_failed_job_shows_the_end_of_its_log(study: Study) -> None:
     assert study.code == 1
     for part in (
         "Error in rule figure",
-        "The end of results/logs/figures/fig1b.log",
+        "results/logs/figures/fig1b.log",
         "KeyError: \"['method', 'ratio']",
     ):
         assert part in output
-    assert "All 1 jobs done" not in output
+    assert "steps (100%) done" not in output
 
 
 def test_a_dry_run_of_every_target_of_the_paper_has_no_endless_line(tmp_path: Path) -> None:
@@ -59,3 +57,12 @@ def test_the_page_waits_for_the_data_beyond_the_paper(tmp_path: Path) -> None:
 def test_unit_tests_of_a_finished_study_can_be_generated(study: Study) -> None:
     study.snakemake("--generate-unit-tests")
     assert (study.folder / ".tests/unit/test_train.py").exists()
+
+
+def test_the_smoke_run_touches_every_rule_in_few_jobs(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    output = Study(tmp_path / "clone").snakemake("--dry-run", "smoke", "--configfile", "config/smoke.yaml")
+    stats = dict(re.findall(r"^(\w+) +(\d+)$", output.partition("Job stats:")[2], re.MULTILINE))
+    rules = {rule.partition("_")[0] if rule.startswith("data_") else rule for rule in stats}
+    assert {script.stem for script in (tmp_path / "clone/workflow/scripts").glob("*.py")} <= rules
+    assert int(stats["total"]) <= 100

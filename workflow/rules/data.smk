@@ -1,15 +1,6 @@
 # Raw files and data draws.
 
 
-def raw_files(dataset):
-    """The files that a data set is made from: the list of those downloaded, or those that its entry names."""
-    entry = STUDY.datasets[dataset]
-    return [
-        *map(given, getattr(entry, "files", [])),
-        *expand("<results>/raw/{source}.json", source=getattr(entry, "source", [])),
-    ]
-
-
 rule fetch:
     """Fetch the files of MNIST or Fashion-MNIST into resources/, which all studies in this folder share."""
     input:
@@ -33,11 +24,6 @@ rule fetch:
         "Fetch {wildcards.source}"
     script:
         "../scripts/fetch.py"
-
-
-def shared_features(dataset):
-    """The file of test features that all N/d of a draw share; only synthetic data have one."""
-    return [f"<results>/data/{dataset}/test-draw{{draw}}.npz"] if STUDY.datasets[dataset].kind == "synthetic" else []
 
 
 rule test_features:
@@ -93,12 +79,6 @@ for DATASET in STUDY.datasets:
             f"Make {DATASET} {{wildcards.ratio}}, draw {{wildcards.draw}}"
         script:
             "../scripts/data.py"
-
-
-def gene_files(wildcards):
-    """The files that name the features of data that are read from a file."""
-    entry = STUDY.datasets[wildcards.dataset]
-    return [given(path) for path in (*entry.files, *entry.gene_names)]
 
 
 rule genes:

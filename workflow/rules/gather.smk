@@ -1,18 +1,6 @@
 # One row per run, one row per curve point, and which weights each run kept, experiment by experiment.
 
 
-def cell_files(template):
-    """A function for the files of this template of all training jobs of an experiment, in the order of its tables."""
-
-    def files(wildcards):
-        plan = PLANS[wildcards.experiment]
-        parts = [part for part, _ in plan.parts(STUDY.seeds_per_job)]
-        cells = dict(experiment=plan.name, ratio=plan.ratios, method=plan.methods, part=parts)
-        return expand(template, **cells)
-
-    return files
-
-
 rule gather:
     """Gather the records of an experiment or search, each checked against the spec of its training job."""
     input:

@@ -1,32 +1,6 @@
 # Tables and figures, from gathered records alone.
 
 
-def product_sources(wildcards):
-    """The gathered files that a table or figure is made from, and what it reads of the project's own."""
-    product = PRODUCTS[wildcards.name]
-    return [*(f"<results>/{path}" for path in product.sources), *map(project, product.resources)]
-
-
-def product_title(wildcards):
-    """What a table or figure shows, for its caption in the report."""
-    return PRODUCTS[wildcards.name].caption
-
-
-def product_category(wildcards):
-    """The part of the report that lists a table or figure."""
-    return PRODUCTS[wildcards.name].category
-
-
-def product_labels(wildcards):
-    """How the report lists a table or figure; of a second label with two values it would make a switch."""
-    return {"what": product_title(wildcards)}
-
-
-def product_names(kind):
-    """The names of all tables or all figures as a pattern, so that a misspelt one is no file of the workflow."""
-    return "|".join(name for name, product in PRODUCTS.items() if product.kind == kind) or "none"
-
-
 rule table:
     """Make one table as CSV, Markdown, LaTeX and HTML."""
     input:

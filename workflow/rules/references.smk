@@ -1,17 +1,6 @@
 # Best subset and lasso on pooled rows: what is attainable without a federation.
 
 
-def experiment_data(file):
-    """A function for the files of this name in the folders of the data draws of an experiment."""
-
-    def files(wildcards):
-        plan = PLANS[wildcards.experiment]
-        folder = f"<results>/data/{plan.dataset}/{{ratio}}-draw{{draw}}"
-        return expand(f"{folder}/{file}", ratio=plan.ratios, draw=plan.draws)
-
-    return files
-
-
 rule references:
     """Fit best subset and lasso to the pooled rows of every data draw of an experiment."""
     input:

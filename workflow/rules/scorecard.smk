@@ -1,12 +1,6 @@
 # Every number and claim of the paper, compared with the runs of those experiments that the config has; and a summary.
 
 
-def gene_lists():
-    """The names of the genes that Table 2 is compared by, of the data that its experiments train on."""
-    entries = [STUDY.experiments[name] for name in ("golub_splits", "golub_nearest") if name in JUDGED]
-    return expand("<results>/data/{dataset}/genes.csv", dataset=dict.fromkeys(entry.dataset for entry in entries))
-
-
 rule scorecard:
     """Compare every number and claim of the paper with the runs."""
     input:

@@ -1,11 +1,6 @@
 # The searches: their trials are trained and gathered like any other runs; here they are ranked and the best are chosen.
 
 
-def trial_file(suffix):
-    """A function for a gathered file of the search that chooses the settings of a data set."""
-    return lambda wildcards: f"<results>/gathered/{SEARCH_OF[wildcards.dataset]}{suffix}"
-
-
 rule rank:
     """Rank the trials of a search and choose the best of each method."""
     input:

@@ -2,23 +2,6 @@
 # `seeds_per_job` says. The job writes one record per run, and a manifest that lists them.
 
 
-def cell_data(file):
-    """A function for the files of this name in the folders of the data draws that a cell trains on."""
-
-    def files(wildcards):
-        plan = PLANS[wildcards.experiment]
-        folder = f"<results>/data/{plan.dataset}/{wildcards.ratio}-draw{{draw}}"
-        return expand(f"{folder}/{file}", draw=plan.draws)
-
-    return files
-
-
-def shared_data(wildcards):
-    """The files of test features that the data draws of an experiment share; only synthetic data have some."""
-    plan = PLANS[wildcards.experiment]
-    return expand(shared_features(plan.dataset), draw=plan.draws)
-
-
 rule train:
     """Train the runs of one cell side by side and write one record per run."""
     input:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from eflops.config import own
+from eflops.config import custom
 from eflops.config.messages import sentences, shown, unknown
 from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
 from eflops.config.products import Product, general_entries, general_products, project_entries
@@ -43,7 +43,7 @@ MOST_VARIANTS = 100_000
 
 
 def mistakes(config: Config) -> Iterator[str]:
-    """Every mistake, a sentence each that starts with its place."""
+    """Every mistake, a sentence each that starts with its key."""
     if not config.experiments and not config.searches:
         yield "experiments: there is none, so there is nothing to do; describe at least one."
     for name in config.searches.keys() & config.experiments.keys():
@@ -58,23 +58,23 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from find(config)
 
 
-def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], place: str) -> Iterator[str]:
+def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], key_path: str) -> Iterator[str]:
     """Mistakes in a part of a method's settings; every setting has a default, so a part can be checked alone."""
     model = settings_class(config.methods[method].method)
     try:
         model.model_validate(dict(values))
     except ValidationError as error:
-        yield from sentences(error, values, model, place)
+        yield from sentences(error, values, model, key_path)
 
 
 def _dataset_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.datasets.items():
-        place = f"datasets.{name}"
+        key_path = f"datasets.{name}"
         if entry.settings_like and entry.settings_like not in config.datasets:
-            yield unknown(f"{place}.settings_like", entry.settings_like, config.datasets)
+            yield unknown(f"{key_path}.settings_like", entry.settings_like, config.datasets)
         if isinstance(entry, Synthetic) and entry.density * entry.features < 1 - 1e-9:
             right = f"with {entry.features} features it should be at least {1 / entry.features:.3g}"
-            yield f"{place}.density: {entry.density} is wrong; {right}, so that one weight is kept."
+            yield f"{key_path}.density: {entry.density} is wrong; {right}, so that one weight is kept."
         if isinstance(entry, Expression | Table):
             for one, other in EITHER:
                 if one not in type(entry).model_fields:
@@ -82,9 +82,9 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                 # What a study has written down says its defaults too.
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:
-                    yield f"{place}.{other}: {one} is given as well; keep one of the two."
+                    yield f"{key_path}.{other}: {one} is given as well; keep one of the two."
         if ":" in entry.kind:
-            yield from own.builder_mistakes(entry.kind, f"{place}.kind")
+            yield from custom.builder_mistakes(entry.kind, f"{key_path}.kind")
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:
@@ -98,7 +98,7 @@ def _model_mistakes(config: Config) -> Iterator[str]:
         for name, entry in entries.items():
             model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
             if entry.model is not None and ":" in entry.model:
-                yield from own.model_mistakes(entry.model, f"{section}.{name}.model")
+                yield from custom.model_mistakes(entry.model, f"{section}.{name}.model")
             elif entry.gated and ":" not in model:
                 right = "all weights of a built-in model are gated; leave this key out"
                 yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
@@ -106,29 +106,29 @@ def _model_mistakes(config: Config) -> Iterator[str]:
 
 def _method_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.methods.items():
-        place = f"methods.{name}"
+        key_path = f"methods.{name}"
         if ":" in entry.method:
-            found = [*own.method_mistakes(entry.method, entry.options, place)]
+            mistakes_here = [*custom.method_mistakes(entry.method, entry.options, key_path)]
         else:
-            found = [*own.built_in_mistakes(entry.method, f"{place}.method")]
-            if not found and entry.options:
-                right = "only a method of one's own has options; what a built-in one has stands under settings"
-                found = [f"{place}.options: {shown(entry.options)} is wrong; {right}."]
-        if found:
-            yield from found
+            mistakes_here = [*custom.built_in_mistakes(entry.method, f"{key_path}.method")]
+            if not mistakes_here and entry.options:
+                right = "only a custom method has options; a built-in one has settings"
+                mistakes_here = [f"{key_path}.options: {shown(entry.options)} is wrong; {right}."]
+        if mistakes_here:
+            yield from mistakes_here
             continue
         if entry.settings_like and entry.settings_like not in config.methods:
-            yield unknown(f"{place}.settings_like", entry.settings_like, config.methods)
+            yield unknown(f"{key_path}.settings_like", entry.settings_like, config.methods)
         elif entry.settings_like:
             for by_method in config.choices.values():
                 chosen = by_method.get(entry.settings_like, {})
-                yield from _settings_mistakes(config, name, chosen, f"{place}.settings_like.{entry.settings_like}")
-        yield from _settings_mistakes(config, name, entry.settings, f"{place}.settings")
+                yield from _settings_mistakes(config, name, chosen, f"{key_path}.settings_like.{entry.settings_like}")
+        yield from _settings_mistakes(config, name, entry.settings, f"{key_path}.settings")
         known = [*config.datasets, *chosen_entries(config)]
         for dataset, values in entry.per_dataset.items():
             if dataset not in known:
-                yield unknown(f"{place}.per_dataset", dataset, known)
-            yield from _settings_mistakes(config, name, values, f"{place}.per_dataset.{dataset}")
+                yield unknown(f"{key_path}.per_dataset", dataset, known)
+            yield from _settings_mistakes(config, name, values, f"{key_path}.per_dataset.{dataset}")
 
 
 def _chosen_mistakes(config: Config) -> Iterator[str]:
@@ -143,19 +143,19 @@ def _chosen_mistakes(config: Config) -> Iterator[str]:
                 yield unknown(f"chosen.{entry}", method, config.methods)
 
 
-def _names_mistakes(config: Config, entry: Experiment | Search, place: str) -> Iterator[str]:
+def _names_mistakes(config: Config, entry: Experiment | Search, key_path: str) -> Iterator[str]:
     """Mistakes in the data set, the methods and the ratios that an experiment or search names."""
     if entry.dataset not in config.datasets:
-        yield unknown(f"{place}.dataset", entry.dataset, config.datasets)
+        yield unknown(f"{key_path}.dataset", entry.dataset, config.datasets)
         return
     for method in entry.methods:
         if method not in config.methods:
-            yield unknown(f"{place}.methods", method, config.methods)
+            yield unknown(f"{key_path}.methods", method, config.methods)
     sized = isinstance(config.datasets[entry.dataset], Synthetic)
     if sized and not entry.ratios:
-        yield f"{place}.ratios: missing; synthetic data needs at least one N/d, such as [0.64]."
+        yield f"{key_path}.ratios: missing; synthetic data needs at least one N/d, such as [0.64]."
     if not sized and entry.ratios:
-        yield f"{place}.ratios: {entry.ratios} is wrong; {entry.dataset} has a fixed size, so leave this key out."
+        yield f"{key_path}.ratios: {entry.ratios} is wrong; {entry.dataset} has a fixed size, so leave this key out."
 
 
 def _known_methods(config: Config, entry: Experiment | Search) -> list[str]:
@@ -164,72 +164,72 @@ def _known_methods(config: Config, entry: Experiment | Search) -> list[str]:
 
 def _experiment_mistakes(config: Config) -> Iterator[str]:
     for name, entry in config.experiments.items():
-        place = f"experiments.{name}"
-        yield from _names_mistakes(config, entry, place)
+        key_path = f"experiments.{name}"
+        yield from _names_mistakes(config, entry, key_path)
         if entry.chosen_entry and entry.chosen_entry not in (entries := chosen_entries(config)):
-            yield unknown(f"{place}.chosen_entry", entry.chosen_entry, entries)
+            yield unknown(f"{key_path}.chosen_entry", entry.chosen_entry, entries)
         if entry.cases_of and not entry.cases:
             right = "adopt the outcome of a search that writes one, or write the cases here"
-            yield f"{place}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
+            yield f"{key_path}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
         if entry.target in RULES or entry.target in {f"data_{name}" for name in config.datasets}:
-            yield f"{place}.target: the workflow has a rule {entry.target} already; give the target another name."
+            yield f"{key_path}.target: the workflow has a rule {entry.target} already; give the target another name."
         longest = ",".join(f"{key}={max(map(str, values), key=len)}" for key, values in entry.vary.items())
         if len(longest) > LONGEST_LABEL:
             right = f"a folder is named by it, with at most {LONGEST_LABEL} letters; vary fewer settings at once"
-            yield f"{place}.vary: the variant {shown(longest)} is too long; {right}."
+            yield f"{key_path}.vary: the variant {shown(longest)} is too long; {right}."
         if (count := math.prod(map(len, entry.vary.values()))) > MOST_VARIANTS:
-            yield f"{place}.vary: this makes {count:,} variants; at most {MOST_VARIANTS:,} are possible, so vary less."
+            yield f"{key_path}.vary: this makes {count:,} variants; the limit is {MOST_VARIANTS:,}, so vary less."
         if entry.vary and entry.cases:
-            yield f"{place}: vary and cases cannot both be given; keep one of them."
+            yield f"{key_path}: vary and cases cannot both be given; keep one of them."
         for method in _known_methods(config, entry):
-            yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            yield from _settings_mistakes(config, method, entry.settings, f"{key_path}.settings")
             for key, values in entry.vary.items():
                 for value in values:
-                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.vary")
+                    yield from _settings_mistakes(config, method, {key: value}, f"{key_path}.vary")
             for case, settings in entry.cases.items():
-                yield from _settings_mistakes(config, method, settings, f"{place}.cases.{case}")
+                yield from _settings_mistakes(config, method, settings, f"{key_path}.cases.{case}")
 
 
 def _search_mistakes(config: Config) -> Iterator[str]:
     searched: dict[str, str] = {}
     for name, entry in config.searches.items():
-        place = f"searches.{name}"
-        yield from _names_mistakes(config, entry, place)
-        yield from _goal_mistakes(config, entry, place)
+        key_path = f"searches.{name}"
+        yield from _names_mistakes(config, entry, key_path)
+        yield from _goal_mistakes(config, entry, key_path)
         first = searched.setdefault(entry.entry, name)
         if first != name:
-            yield f"{place}.chosen_entry: searches.{first} writes {entry.entry} already; give one another name."
+            yield f"{key_path}.chosen_entry: searches.{first} writes {entry.entry} already; give one another name."
         for method in set(entry.admit.sent) - set(entry.methods):
-            yield unknown(f"{place}.admit.sent", method, entry.methods)
+            yield unknown(f"{key_path}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):
-            yield unknown(f"{place}.method_ranges", method, entry.methods)
+            yield unknown(f"{key_path}.method_ranges", method, entry.methods)
         for method in set(entry.cross) - set(entry.methods):
-            yield unknown(f"{place}.cross", method, entry.methods)
+            yield unknown(f"{key_path}.cross", method, entry.methods)
         for method in _known_methods(config, entry):
-            yield from _settings_mistakes(config, method, entry.settings, f"{place}.settings")
+            yield from _settings_mistakes(config, method, entry.settings, f"{key_path}.settings")
             for key, crossed in entry.cross.get(method, {}).items():
                 for value in crossed:
-                    yield from _settings_mistakes(config, method, {key: value}, f"{place}.cross.{method}")
+                    yield from _settings_mistakes(config, method, {key: value}, f"{key_path}.cross.{method}")
             ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
             for key, values in ranges.items():
-                yield from _range_mistakes(config, method, key, values, f"{place}.ranges")
+                yield from _range_mistakes(config, method, key, values, f"{key_path}.ranges")
         for other, experiment in config.experiments.items():
             if experiment.dataset == entry.dataset and set(experiment.draws) & set(entry.draws):
                 shared = sorted(set(experiment.draws) & set(entry.draws))
-                right = "a search needs draws of its own"
-                yield f"{place}.draws: {shared} are also evaluated by experiments.{other}; {right}."
+                right = "a search needs other draws"
+                yield f"{key_path}.draws: {shared} are also evaluated by experiments.{other}; {right}."
 
 
-def _goal_mistakes(config: Config, entry: Search, place: str) -> Iterator[str]:
+def _goal_mistakes(config: Config, entry: Search, key_path: str) -> Iterator[str]:
     """Whether the runs of a search have what it ranks them by."""
     dataset = config.datasets.get(entry.dataset)
     known = METRICS.get(entry.model or dataset.model) if dataset else None
     if known and entry.metric not in known:
-        yield f"{place}.metric: runs on {entry.dataset} have no {entry.metric}; use {' or '.join(known)}."
+        yield f"{key_path}.metric: runs on {entry.dataset} have no {entry.metric}; use {' or '.join(known)}."
     if entry.nearest == "support_recovery" and not isinstance(dataset, Synthetic):
-        yield f"{place}.nearest: support_recovery is the paper's table of synthetic data; leave this out."
+        yield f"{key_path}.nearest: support_recovery is the paper's table of synthetic data; leave this out."
     if entry.nearest == "gene_frequency" and not isinstance(dataset, Expression):
-        yield f"{place}.nearest: gene_frequency is the paper's table of expression data; leave this out."
+        yield f"{key_path}.nearest: gene_frequency is the paper's table of expression data; leave this out."
 
 
 def chosen_entries(config: Config) -> list[str]:
@@ -237,14 +237,14 @@ def chosen_entries(config: Config) -> list[str]:
     return [name for search in config.searches.values() for name in search.entries]
 
 
-def _range_mistakes(config: Config, method: str, key: str, values: Range, place: str) -> Iterator[str]:
+def _range_mistakes(config: Config, method: str, key: str, values: Range, key_path: str) -> Iterator[str]:
     ends = [values.low, values.high] if isinstance(values, Interval) else values
     for value in ends:
-        yield from _settings_mistakes(config, method, {key: value}, place)
+        yield from _settings_mistakes(config, method, {key: value}, key_path)
     if isinstance(values, Interval) and values.low > values.high:
-        yield f"{place}.{key}: low is {values.low} and high is {values.high}; low should not be above high."
+        yield f"{key_path}.{key}: low is {values.low} and high is {values.high}; low should not be above high."
     if isinstance(values, Interval) and values.log and values.low <= 0:
-        yield f"{place}.{key}.low: {values.low} is wrong; with 'log: true' it should be greater than 0."
+        yield f"{key_path}.{key}.low: {values.low} is wrong; with 'log: true' it should be greater than 0."
 
 
 def _product_mistakes(config: Config) -> Iterator[str]:
@@ -259,19 +259,19 @@ def _product_mistakes(config: Config) -> Iterator[str]:
     for name in set(project_entries()) & set(general_entries(config)):
         yield f"experiments: '{name}' cannot be a table's name, because there is a product of that name; rename it."
     for name, change in config.products.items():
-        place = f"products.{name}"
+        key_path = f"products.{name}"
         if change is None:
             if name not in known:
-                yield unknown(place, name, known)
+                yield unknown(key_path, name, known)
             continue
         entry = known.get(name, {}) | {"name": name} | change
         try:
             product = Product.model_validate(entry)
         except ValidationError as error:
-            yield from sentences(error, entry, Product, place)
+            yield from sentences(error, entry, Product, key_path)
             continue
         if "make" in change or "parameters" in change:
-            yield from own.maker_mistakes(product.make, product.parameters, f"{place}.make")
+            yield from custom.maker_mistakes(product.make, product.parameters, f"{key_path}.make")
         for experiment in product.experiments:
             if experiment not in config.experiments and "experiments" in change:
-                yield unknown(f"{place}.experiments", experiment, config.experiments)
+                yield unknown(f"{key_path}.experiments", experiment, config.experiments)

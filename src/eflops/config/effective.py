@@ -32,7 +32,7 @@ def settings_text(config: Config, files: Sequence[Path], name: str, method: str 
 
 
 def _method_text(config: Config, raws: Sequence[tuple[str, Mapping[str, Any]]], name: str, method: str) -> str:
-    origins = {key: f"{place}.{key}" for place, part in layers(config, name, method) if place for key in part}
+    origins = {key: f"{key_path}.{key}" for key_path, part in layers(config, name, method) if key_path for key in part}
     origins |= _changed(config, name, method)
     variants = [settings.model_dump(mode="json") for settings in variants_of(config, name, method).values()]
     rows = []
@@ -57,18 +57,18 @@ def _changed(config: Config, name: str, method: str) -> dict[str, str]:
     }
 
 
-def _source(raws: Sequence[tuple[str, Mapping[str, Any]]], place: str) -> str:
+def _source(raws: Sequence[tuple[str, Mapping[str, Any]]], key_path: str) -> str:
     """The last file that holds a key, with the key; what a search chose lies in the file that `chosen` names."""
-    keys = place.split(".")
+    keys = key_path.split(".")
     for file, raw in reversed(raws):
         if keys[0] == "chosen" and isinstance(raw.get("chosen"), str):
-            return f"{raw['chosen']}: {place.partition('.')[2]}"
-        found: Any = raw
+            return f"{raw['chosen']}: {key_path.partition('.')[2]}"
+        value: Any = raw
         for key in keys:
-            found = found.get(key, _ABSENT) if isinstance(found, Mapping) else _ABSENT
-        if found is not _ABSENT:
-            return f"{file}: {place}"
-    return place
+            value = value.get(key, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+        if value is not _ABSENT:
+            return f"{file}: {key_path}"
+    return key_path
 
 
 _ABSENT = object()
@@ -80,13 +80,13 @@ def overridden_choices(config: Config) -> Iterator[str]:
     for name, entry in config.experiments.items():
         for method in entry.methods:
             chosen: dict[str, tuple[str, Any]] = {}
-            for place, part in layers(config, name, method):
+            for key_path, part in layers(config, name, method):
                 for key, value in part.items():
-                    if place.startswith("chosen."):
-                        chosen[key] = (place, value)
-                    elif place.startswith("methods.") and key in chosen and chosen[key][1] != value:
+                    if key_path.startswith("chosen."):
+                        chosen[key] = (key_path, value)
+                    elif key_path.startswith("methods.") and key in chosen and chosen[key][1] != value:
                         origin, old = chosen[key]
-                        line = f"{place}.{key}: {value} overrides {old}, which the search chose ({origin})"
+                        line = f"{key_path}.{key}: {value} overrides {old}, which the search chose ({origin})"
                         if line not in seen:
                             yield line
                         seen.add(line)

@@ -1,6 +1,7 @@
-"""Reading config files: one laid over another, every key once, and every mistake said in a sentence."""
+"""Reading config files: one laid over another, every key once, and every error in a sentence."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from eflops.files import locate
 DEEPEST = 40
 
 
-class EachKeyOnce(yaml.SafeLoader):
+class UniqueKeyLoader(yaml.SafeLoader):
     """YAML in which a mapping has no key twice; a key that an anchor brings in may be given again, that is its use."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -37,7 +38,7 @@ class EachKeyOnce(yaml.SafeLoader):
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping that a config file holds, or a ConfigError that names the file and the line."""
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), EachKeyOnce)
+        content = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)
     except OSError as error:
         raise ConfigError([f"{path}: the config file cannot be read ({error.strerror})."]) from None
     except (UnicodeDecodeError, yaml.reader.ReaderError):
@@ -57,16 +58,28 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return content or {}
 
 
+def refuse_broken_files(arguments: Iterable[str]) -> None:
+    """End the program with a sentence for each config file among a command's arguments that cannot be read."""
+    broken: list[str] = []
+    for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
+        try:
+            read_yaml(Path(path))
+        except ConfigError as error:
+            broken += error.mistakes
+    if broken:
+        sys.exit("\n".join(f"config: {mistake}" for mistake in broken))
+
+
 def _unusable(raw: Any) -> str:
     """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), raw)]
     while waiting:
         path, value = waiting.pop()
-        place = ".".join(path)
+        key_path = ".".join(path)
         if len(path) > DEEPEST:
             return f"{'.'.join(path[:3])}...: this is nested too deep, or holds itself; use at most {DEEPEST} levels."
         if isinstance(value, str) and not value.isprintable() and any("\ud800" <= each <= "\udfff" for each in value):
-            return f"{place}: {value!r} holds half of a character, which no file can hold; leave it out."
+            return f"{key_path}: {value!r} holds half of a character, which no file can hold; leave it out."
         if isinstance(value, Mapping):
             parts = [(str(key).encode("ascii", "backslashreplace").decode(), key) for key in value]
             waiting += [((*path, part), each) for part, key in parts for each in (key, value[key])]
@@ -162,11 +175,11 @@ def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise ConfigError(sentences(error, raw)) from None
-    first_by_place: dict[str, str] = {}
+    first_by_key: dict[str, str] = {}
     for mistake in mistakes(config):
-        first_by_place.setdefault(mistake.partition(": ")[0], mistake)
-    if first_by_place:
-        raise ConfigError(first_by_place.values())
+        first_by_key.setdefault(mistake.partition(": ")[0], mistake)
+    if first_by_key:
+        raise ConfigError(first_by_key.values())
     if trusted:
         trust.allow_config(config.model_dump(mode="json"))
     return config

@@ -1,4 +1,4 @@
-"""Mistakes in the config and in the files asked for, as sentences: where, what stands there, what would be right."""
+"""Mistakes in the config and in the requested files, as sentences: where, what stands there, what would be right."""
 
 import difflib
 import itertools
@@ -26,38 +26,38 @@ class ConfigError(UserError):
 
 
 def sentences(error: ValidationError, raw: Any, model: type[BaseModel] | None = None, prefix: str = "") -> list[str]:
-    """One sentence for each place of a validation error; a value that fits no branch of a union is one mistake."""
-    found: dict[str, str] = {}
+    """One sentence for each key of a validation error; a value that fits no branch of a union is one mistake."""
+    by_key: dict[str, str] = {}
     # Of the branches of a union the one that says more than "another type" explains best.
     for detail in sorted(error.errors(), key=lambda detail: detail["type"].endswith("_type")):
         path = _path(detail["loc"], raw, detail["type"])
-        place = ".".join(filter(None, [prefix, *map(str, path)])) or "the config"
-        found.setdefault(place, _sentence(place, detail, path, raw, model))
-    return list(found.values())
+        key_path = ".".join(filter(None, [prefix, *map(str, path)])) or "the config"
+        by_key.setdefault(key_path, _sentence(key_path, detail, path, raw, model))
+    return list(by_key.values())
 
 
-def unknown(place: str, key: str, known: Iterable[str]) -> str:
+def unknown(key_path: str, key: str, known: Iterable[str]) -> str:
     """The sentence for a name that is not known, with the nearest one that is."""
     names = sorted(map(str, known))
     if FORMER.get(key) in names:
-        return f"{place}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
+        return f"{key_path}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.0)
     hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "nothing may stand here"
-    return f"{place}: '{key}' is not known; {hint}."
+    return f"{key_path}: '{key}' is not known; {hint}."
 
 
-def _sentence(place: str, detail: Any, path: list[Any], raw: Any, model: type[BaseModel] | None) -> str:
+def _sentence(key_path: str, detail: Any, path: list[Any], raw: Any, model: type[BaseModel] | None) -> str:
     kind, value = detail["type"], detail["input"]
     if kind == "extra_forbidden":
-        return unknown(place, str(path[-1]), (model or _model_at(path[:-1], raw)).model_fields)
+        return unknown(key_path, str(path[-1]), (model or _model_at(path[:-1], raw)).model_fields)
     if kind == "missing":
-        return f"{place}: missing; this key is required."
+        return f"{key_path}: missing; this key is required."
     if kind.startswith("union_tag"):
         stated = value.get("kind") if isinstance(value, Mapping) else value
         known = ", ".join(kind for kind in KINDS if kind != "own")
-        return f"{place}.kind: {shown(stated)} is not a data set; it should be {known} or 'module:function'."
+        return f"{key_path}.kind: {shown(stated)} is not a data set; it should be {known} or 'module:function'."
     reason = detail["msg"].removesuffix(".").replace("Input should", "it should").replace("String should", "it should")
-    return f"{place}: {shown(value)} is wrong; {reason[0].lower()}{reason[1:]}."
+    return f"{key_path}: {shown(value)} is wrong; {reason[0].lower()}{reason[1:]}."
 
 
 def shown(value: Any) -> str:
@@ -98,18 +98,18 @@ def _model_at(path: list[Any], raw: Any) -> type[BaseModel]:
 NAMED = ("tables", "figures", "gathered", "cells", "search", "data")
 
 
-def misspelt(asked: str, config: Config, products: Iterable[Product], cells: Iterable[str]) -> str:
+def misspelt(file: str, config: Config, products: Iterable[Product], cells: Iterable[str]) -> str:
     """What is wrong with a file that nothing makes, in a sentence; empty for all other words.
 
     cells: the manifests of all training jobs, below the results folder.
     """
-    below = asked.removeprefix(f"{config.results}/")
+    below = file.removeprefix(f"{config.results}/")
     folder, _, rest = below.partition("/")
     known = {*_files(config, products), *cells}
-    if below == asked or not rest or folder not in NAMED or below in known:
+    if below == file or not rest or folder not in NAMED or below in known:
         return ""
     (near,) = difflib.get_close_matches(below, sorted(known), n=1, cutoff=0.0)
-    return f"{asked}: nothing makes this file; did you mean {config.results}/{near}?"
+    return f"{file}: nothing makes this file; did you mean {config.results}/{near}?"
 
 
 def _files(config: Config, products: Iterable[Product]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""config.yaml as typed objects: data sets, methods, experiments, searches. The one place that knows the file's keys."""
+"""config.yaml as typed objects: data sets, methods, experiments, searches. Only this module knows its keys."""
 
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar
@@ -23,8 +23,8 @@ Item = TypeVar("Item")
 
 
 def _distinct(values: list[Item]) -> list[Item]:
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    for index, value in enumerate(values):
+        if value in values[:index]:
             raise PydanticCustomError("twice", "it should name {value} once", {"value": repr(value)})
     return values
 
@@ -41,8 +41,8 @@ OWN_MODEL = "the model fitted to it, or module:function for a torch module of yo
 Ratios = Annotated[list[Positive], Once]
 Draws = Annotated[list[Seed], NotEmpty, Once]
 
-# Folders of the project, in which generated files would stand among its own.
-OWN_FOLDERS = (
+# Folders of the project, where generated files would be mixed with tracked ones.
+PROJECT_FOLDERS = (
     *("src", "config", "docs", "workflow", "resources", "tests", "envs", "profiles", "benchmarks"),
     *(".git", ".snakemake", ".venv", "results/published"),
 )
@@ -55,9 +55,11 @@ def _results_folder(text: str) -> str:
     if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
-    for own in OWN_FOLDERS:
-        if parts[: own.count("/") + 1] == PurePath(own).parts:
-            raise PydanticCustomError("folder", "{own} holds files of the project; name another folder", {"own": own})
+    for name in PROJECT_FOLDERS:
+        if parts[: name.count("/") + 1] == PurePath(name).parts:
+            raise PydanticCustomError(
+                "folder", "{name} holds files of the project; name another folder", {"name": name}
+            )
     return text
 
 
@@ -232,11 +234,11 @@ class Method(Strict):
     """A column of the tables: an algorithm, its settings, and whether the clients' data are pooled."""
 
     method: Annotated[str, Field(pattern=r"^(\w+|[\w.]+:\w+)$")] = Field(
-        description="a module of eflops.training.methods, or module:Class for a method of one's own"
+        description="a module of eflops.training.methods, or module:Class for your own method"
     )
     label: str = Field(description="name in tables and figures")
     pooled: Flag = Field(False, description="train centrally: one client that holds everything")
-    options: dict[str, Value] = Field({}, description="keyword arguments of a method of one's own")
+    options: dict[str, Value] = Field({}, description="keyword arguments of your own method")
     settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
     settings: Settings = Field({}, description="settings on every data set, above chosen ones")
     per_dataset: dict[str, Settings] = Field(
@@ -350,14 +352,14 @@ class Config(Strict):
         None, description="seeds of a cell that one job trains; fewer spread a cell over nodes; null: all"
     )
     mnist_folder: Annotated[str, NotEmpty] | None = Field(
-        None, description="folder with the MNIST files, asked before any download"
+        None, description="folder with the MNIST files; without it they are downloaded"
     )
     datasets: dict[Name, AnyDataset] = Field(description="data sets by name")
     methods: dict[Name, Method] = Field(description="methods by name, in the order of tables and legends")
     experiments: dict[Name, Experiment] = Field(description="experiments by name")
     searches: dict[Name, Search] = Field({}, description="searches by name")
     products: dict[Name, dict[str, Any] | None] = Field(
-        {}, description="tables and figures of one's own, and changes of those in config/products.yaml; null: leave out"
+        {}, description="your own tables and figures, and changes of those in config/products.yaml; null: leave out"
     )
 
     @property
@@ -386,7 +388,7 @@ def data_settings(entry: Dataset) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude=unused)
 
 
-# Names that the config had before: a config with one is told the present name, and older results stay readable.
+# Former names: the error for one gives the present name, and older results stay readable.
 FORMER = {
     "tune_rounds": "finetune_rounds",
     "tune_rate": "finetune_rate",
@@ -395,7 +397,7 @@ FORMER = {
     "chooses": "chosen_entry",
 }
 
-# The leukaemia data were a kind of their own; what that kind fixed stands in the config now.
+# The leukaemia data used to be a separate kind; what that kind fixed is in the config now.
 GOLUB: dict[str, Any] = {
     "kind": "expression",
     "matrix": "resources/golub/expression.csv.gz",

@@ -39,7 +39,7 @@ SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
     ("The whole file", Config, Strict),
     ("`datasets.<name>`: every data set", Dataset, Strict),
     *((f"`datasets.<name>` with `kind: {kind}`", model, Dataset) for kind, model in KINDS.items() if kind != "own"),
-    ("`datasets.<name>` of one's own", KINDS["own"], Dataset),
+    ("`datasets.<name>` with your own builder", KINDS["own"], Dataset),
     ("`methods.<name>`", Method, Strict),
     ("Settings of every method", TrainingSettings, Strict),
     ("Further settings of eflops, fedavg and your own methods", FeedbackSettings, TrainingSettings),
@@ -70,8 +70,8 @@ def _defaults() -> str:
 
 
 def _section(title: str, model: type[Strict], base: type[Strict]) -> Iterator[str]:
-    said = (model.__doc__ or "").strip().partition("\n")[0]
-    yield f"## {title}\n\n{said}\n"
+    summary = (model.__doc__ or "").strip().partition("\n")[0]
+    yield f"## {title}\n\n{summary}\n"
     yield "| key | type | default | meaning |\n| --- | --- | --- | --- |"
     for name, field in model.model_fields.items():
         if name not in base.model_fields:

@@ -32,7 +32,7 @@ Count = Annotated[int, FromText, Field(ge=1, le=10**9)]
 
 
 class Strict(BaseModel):
-    """A part of the config: unknown keys and wrong types are mistakes, and nothing changes after loading."""
+    """A part of the config: unknown keys and wrong types are errors, and it is frozen."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -151,5 +151,5 @@ DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
 
 
 def settings_class(method: str) -> type[TrainingSettings]:
-    """The settings model of a method; a method of one's own has the shared settings and its free `options`."""
+    """The settings model of a method; a custom method has the shared settings and its free `options`."""
     return SETTINGS.get(method, FeedbackSettings)

@@ -76,7 +76,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
 
 
 def present_code(config: Config) -> dict[str, str]:
-    """The content hash of every module of the package, and of the methods and data sets of one's own."""
+    """The content hash of every module of the package, and of custom methods and data sets."""
     return code_hashes(*_package_modules(), *_own_modules(config))
 
 

@@ -34,7 +34,7 @@ TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
 WORKFLOW = "Snakefile"
 PROJECT = (WORKFLOW, "config.yaml", "config", "workflow", "profiles", "envs", "src", "resources", "pyproject.toml")
 PROJECT_TEXTS = ("requirements.lock", "Makefile", "LICENSE", "CITATION.cff", "README.md")
-# A workflow whose steps are told is also a description of how to do something.
+# A workflow whose steps are listed is also a description of how to do something.
 TYPES = ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]
 RESULTS = "results"
 LICENSE = "https://spdx.org/licenses/MIT"

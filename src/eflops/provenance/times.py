@@ -49,13 +49,13 @@ def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
         return ""
     parts = past["job"].str.extract(r"^(?P<stage>[^/]+)/?(?P<name>[^/.]*)")
     of_search = parts["stage"].isin(["train", "gather"]) & parts["name"].isin(read_study(folder).config.searches)
-    counted = past[(parts["stage"] != SEARCH) & ~of_search]
-    stages = parts["stage"].loc[counted.index]
-    times = ", ".join(f"about {told(together(counted['seconds'], stages, each))} on {each} cores" for each in cores)
-    training = counted["cpu_seconds"][stages == "train"].sum() / counted["cpu_seconds"].sum()
+    jobs = past[(parts["stage"] != SEARCH) & ~of_search]
+    stages = parts["stage"].loc[jobs.index]
+    times = ", ".join(f"about {duration(together(jobs['seconds'], stages, each))} on {each} cores" for each in cores)
+    training = jobs["cpu_seconds"][stages == "train"].sum() / jobs["cpu_seconds"].sum()
     return (
-        f"A full run has {len(counted)} jobs of {told(counted['seconds'].sum())} in all: {times}, by what each took. "
-        f"Of their CPU time {training:.0%} is inside training."
+        f"A full run has {len(jobs)} jobs of {duration(jobs['seconds'].sum())} in all: {times}, estimated from each"
+        f" job's time. Of their CPU time {training:.0%} is inside training."
     )
 
 
@@ -67,7 +67,7 @@ def together(seconds: Iterable[float], stages: Iterable[str], cores: int) -> flo
     return sum(_makespan(each, cores) for each in waiting.values())
 
 
-def told(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """A time as people say it."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)

@@ -1,4 +1,4 @@
-"""Whether a number comes out again: runs behind it are trained again in a temporary folder and compared.
+"""Whether a number is reproduced: runs behind it are trained again in a temporary folder and compared.
 
 A run whose method has the same bits on every machine must come out with the same bits. Other runs (torch's arithmetic)
 may round sums in another order on another processor, and training amplifies that: a weight near the edge of the support

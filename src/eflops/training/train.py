@@ -158,7 +158,7 @@ def train_block(
 
 
 def is_portable(cell: record.Cell) -> bool:
-    """Whether the bits are the same on every processor: a method of one's own and the reference are torch's."""
+    """Whether the bits are the same on every processor, as they are not where torch does the arithmetic."""
     return ":" not in cell.method + cell.model and cell.engine != "reference"
 
 

@@ -137,15 +137,15 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
         all_ratios = part["by"].iloc[0] == "all"
         colour: Any = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
         _draw_line(axes, part, "mean", colour, "all N/d" if all_ratios else str(group), index - len(groups) / 2)
-    axes.set(ylabel=f"{METRIC_AXES[metric]}, change from $T = 0$")
+    axes.set(ylabel=f"{METRIC_AXES[metric]}, change from $T = 0$", title="mean over all settings")
 
 
 def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
     for index, (metric, part) in enumerate(cells[cells["temperature"] > 0].groupby("metric", sort=False)):
         colour, marker = METRIC_STYLES[str(metric)]
         _draw_line(axes, part, "difference", colour, METRIC_AXES[str(metric)], index - 0.5, marker)
-    axes.set(ylabel="best at $T$, less best at $T = 0$")
-    axes.legend(loc="lower left")
+    axes.set(ylabel="best at $T$, less best at $T = 0$", title="best setting at each $T$")
+    axes.legend(loc="best")
 
 
 def _draw_line(

@@ -12,6 +12,7 @@ from eflops.analysis.stats.trials import (
     SETTING,
     admitted,
     binned,
+    drawn,
     nearest,
     settings_of,
 )
@@ -33,7 +34,7 @@ def searches(source: Source, names: Mapping[str, str]) -> Table:
     """One row per search and method; names: what each search is called, of which those that were made are shown."""
     found = []
     for search in filter(source.was_searched, names):
-        trials = source.trials(search)
+        trials = drawn(source.trials(search))
         for method in source.named(trials["method"]):
             found.append({"search": search, "method": method, **outcome(trials[trials["method"] == method])})
     data = pd.DataFrame(found)
@@ -42,7 +43,8 @@ def searches(source: Source, names: Mapping[str, str]) -> Table:
         for _, row in data.iterrows()
     ]
     note = (
-        "Every method of a search has the same number of trials, drawn at random. Diverged: trials with a run that "
+        "Every method of a search has the same number of trials, drawn at random; where settings are crossed with "
+        "several T, one T of each setting, drawn too. Diverged: trials with a run that "
         "diverged. A trial is excluded for its open gates, or for its bytes; one may be both. Best score: of the "
         "admitted trials, by the search's metric. Nearest: root mean square distance from the paper's column, admitted "
         "or not. Settings that all trials share are left out."
@@ -91,7 +93,7 @@ def settings_figure(source: Source, search: str, how_many: float) -> Figure:
     One row of panels per method that the paper has numbers of, one panel per searched setting. search: whose trials are
     shown; how_many: the trials that count as near, a share of all where it is below 1.
     """
-    trials = source.trials(search)
+    trials = drawn(source.trials(search))
     known = trials.dropna(subset="distance")["method"] if "distance" in trials else trials["method"].iloc[:0]
     methods = source.named(known)
     parts = [_bins(trials[trials["method"] == method], how_many) for method in methods]

@@ -12,6 +12,11 @@ def settings_of(trials: pd.DataFrame) -> list[str]:
     return [column for column in trials if column.startswith(SETTING) and trials[column].nunique(dropna=False) > 1]
 
 
+def drawn(trials: pd.DataFrame) -> pd.DataFrame:
+    """The trials that their method may choose from: as many for every method (`config.searches.budget_of`)."""
+    return trials[trials["drawn"]] if "drawn" in trials else trials
+
+
 def admitted(trials: pd.DataFrame) -> pd.Series:
     """Which trials a search may choose from."""
     return trials["excluded"].fillna("") == "" if "excluded" in trials else pd.Series(True, trials.index)

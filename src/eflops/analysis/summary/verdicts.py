@@ -15,6 +15,7 @@ from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, sectio
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
+from eflops.analysis.stats.trials import drawn
 from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line, Point
 from eflops.analysis.text import formatted
 
@@ -133,7 +134,7 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         if line["column"] == METHOD:
             yield from _missing(fact, facts.get((METHOD, "nearest")), label, _link(line))
     if source.was_searched(GENE_TRIALS) and (METHOD, "searched") in facts:
-        yield from _gene_trials(source.trials(GENE_TRIALS), facts[METHOD, "searched"])
+        yield from _gene_trials(drawn(source.trials(GENE_TRIALS)), facts[METHOD, "searched"])
 
 
 def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, label: str, link: str) -> Iterator[Point]:

@@ -85,7 +85,7 @@ class Report:
     signer: str = ""
     findings: list[Finding] = field(default_factory=list)
 
-    def counted(self, allow_stale: bool) -> list[Finding]:
+    def failures(self, allow_stale: bool) -> list[Finding]:
         """The findings that make an audit fail."""
         return [finding for finding in self.findings if not (allow_stale and finding.kind == "stale")]
 

@@ -131,7 +131,7 @@ def inflated(page: str) -> list[str]:
 
 
 def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
-    """The cells in which two CSV texts differ; the first few are told one by one."""
+    """The cells in which two CSV texts differ; the first few are listed one by one."""
     if stored == expected:
         return
     (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)

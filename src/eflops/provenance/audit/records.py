@@ -22,7 +22,7 @@ Code = Counter[tuple[str, str]]
 
 @dataclass
 class Examined:
-    """What was found: whether every planned record is sound and in its place, and which hold their weights.
+    """What was found: whether every planned record is valid and at its path, and which hold their weights.
 
     weighted: the data of each record that holds its weights; hashes: of every sound record; both by path below runs.
     """

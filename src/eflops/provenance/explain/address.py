@@ -54,8 +54,8 @@ class Cell:
         return (*(word for pair in keys for word in pair), "--column", self.column)
 
     def __str__(self) -> str:
-        told = [f"{name} {value}" for name, value in self.keys.items() if not pd.isna(value)]
-        return ", ".join([*told, self.column])
+        words = [f"{name} {value}" for name, value in self.keys.items() if not pd.isna(value)]
+        return ", ".join([*words, self.column])
 
 
 def key_columns(frame: pd.DataFrame) -> list[str]:
@@ -117,12 +117,12 @@ def _fits(rows: pd.DataFrame, word: str, keys: list[str], labels: Mapping[str, s
 
 def _choices(rows: pd.DataFrame, keys: list[str]) -> str:
     """The keys that still differ, with their values."""
-    told = []
+    choices = []
     for key in keys:
         values = list(dict.fromkeys(map(str, rows[key])))
         if len(values) > 1:
-            told.append(f"{key} ({', '.join(values[:12])}{', ...' if len(values) > 12 else ''})")
-    return ", ".join(told) or "no other rows"
+            choices.append(f"{key} ({', '.join(values[:12])}{', ...' if len(values) > 12 else ''})")
+    return ", ".join(choices) or "no other rows"
 
 
 def results_of(file: Path, named: Path | None) -> Path:

@@ -19,7 +19,7 @@ def as_text(explained: Explanation, results: str) -> str:
     """The number, its formula, its runs, and what the runs were made from."""
     parts = [
         [headline(explained)],
-        ["How it comes about", *_paragraphs(_making(explained))],
+        ["Derivation", *_paragraphs(_making(explained))],
         [f"Runs ({len(explained.runs)})", *_run_table(explained, results)],
         *_facts(explained.runs),
         ["Files", *aligned(explained.files)],

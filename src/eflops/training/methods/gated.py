@@ -125,18 +125,18 @@ def gated_step(
     by_phi, active, entropy = by[0], by[1], by[2]
     share = ONE / np.float32(len(gradients))
     for run in range(len(local.lam)):
-        theta, phi, own = local.theta[run], local.phi[run], numbers[run]
+        theta, phi, values = local.theta[run], local.phi[run], numbers[run]
         by_theta[:] = by_phi[:] = ZERO
         for sample in range(len(gradients)):
             _add_gradients(gradients[sample, run], gates[sample, run], theta, share, by_theta, by_phi)
         if prior.size:
             kl_gradients(phi, prior[run], KL, entropy)
-            add(by_phi, entropy, own[TEMPERATURE])
+            add(by_phi, entropy, values[TEMPERATURE])
         exponentials(phi, active)
-        _descend_gates(phi, by_phi, own[GATE_RATE], local.lam[run], own[ENTROPY:], limits.phi, active)
-        add(theta, by_theta, -own[RATE])
+        _descend_gates(phi, by_phi, values[GATE_RATE], local.lam[run], values[ENTROPY:], limits.phi, active)
+        add(theta, by_theta, -values[RATE])
         excess = total(active) - limits.open
-        local.lam[run] = fma(own[MULTIPLIER_RATE], excess, local.lam[run]) if excess > ZERO else ZERO
+        local.lam[run] = fma(values[MULTIPLIER_RATE], excess, local.lam[run]) if excess > ZERO else ZERO
 
 
 @compiled
@@ -151,11 +151,11 @@ def _add_gradients(
     """by_theta += gradient z, and by_phi += gradient theta dz/dphi, the latter from z."""
     inverse, steepness = ONE / SPAN, SPAN / BETA
     for index in range(gates.size):
-        z, own = gates[index], gradient[index] * share
+        z, part = gates[index], gradient[index] * share
         s = (z - START) * inverse
         z_gradient = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
-        by_theta[index] = fma(own, z, by_theta[index])
-        by_phi[index] = fma(own * theta[index], z_gradient, by_phi[index])
+        by_theta[index] = fma(part, z, by_theta[index])
+        by_phi[index] = fma(part * theta[index], z_gradient, by_phi[index])
     for index in range(gates.size, gradient.size):
         by_theta[index] = fma(gradient[index], share, by_theta[index])
 
@@ -193,10 +193,10 @@ def add_answer(
     weighted_theta, weighted_gates, weighted_lam = sums
     for row in range(len(runs)):
         run, weight = runs[row], weights[row]
-        own = weighted_theta[run]
+        total_theta = weighted_theta[run]
         for index in range(gates.shape[1]):
-            own[index] = fma(weight, theta[row, index] * gates[row, index], own[index])
-        for index in range(gates.shape[1], own.size):
-            own[index] = fma(weight, theta[row, index], own[index])
+            total_theta[index] = fma(weight, theta[row, index] * gates[row, index], total_theta[index])
+        for index in range(gates.shape[1], total_theta.size):
+            total_theta[index] = fma(weight, theta[row, index], total_theta[index])
         add(weighted_gates[run], gates[row], weight)
         weighted_lam[run] = fma(weight, lam[row], weighted_lam[run])

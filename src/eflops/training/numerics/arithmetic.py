@@ -131,11 +131,11 @@ def _into_parts(squared: bool) -> Any:
     def add_up(typing: Any, values: Any, count: Any, parts: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
             kinds, (_, count, _) = signature.args, arguments
-            place, sums = (vectors.address(context, builder, kinds[index], arguments[index]) for index in (0, 2))
+            position, sums = (vectors.address(context, builder, kinds[index], arguments[index]) for index in (0, 2))
             vector = ir.VectorType(context.get_value_type(kinds[0].dtype), PARTS)
 
             def body(k: Any, before: list) -> list:
-                at = builder.gep(place, [builder.mul(k, vectors.WHOLE(PARTS))])
+                at = builder.gep(position, [builder.mul(k, vectors.WHOLE(PARTS))])
                 own = vectors.load(builder, at, vector)
                 return [vectors.fma(builder, own, own, *before) if squared else builder.fadd(*before, own)]
 

@@ -48,17 +48,17 @@ def folder() -> Path:
     """Where machine code is kept: NUMBA_CACHE_DIR, the user's cache, the package's own folder, or a temporary one."""
     name = f"eflops-{code_name()}"
     users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "eflops"
-    places = [Path(place) for place in (CONFIG.CACHE_DIR, users, PACKAGE / "__pycache__") if place]
-    for place in places:
+    candidates = [Path(path) for path in (CONFIG.CACHE_DIR, users, PACKAGE / "__pycache__") if path]
+    for candidate in candidates:
         try:
-            (place / name).mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=place / name):
-                return place / name
+            (candidate / name).mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=candidate / name):
+                return candidate / name
         except OSError:
             continue
     temporary = Path(tempfile.mkdtemp(prefix=f"{name}-"))
-    told = f"No folder for compiled code can be written ({', '.join(map(str, places))}), so it is kept in {temporary}."
-    print(told, file=sys.stderr)
+    tried = ", ".join(map(str, candidates))
+    print(f"No folder for compiled code can be written ({tried}); it is kept in {temporary}.", file=sys.stderr)
     return temporary
 
 

@@ -1,8 +1,8 @@
 """Convolution with max pooling, and the gradients of its weights and inputs, as loops whose order is written out.
 
 On the way forward LANES images lie side by side, [height, width, channels, LANES], and a lane is an image. A unit's sum
-at a place is one chain of fused multiply-adds over its weights in their order. The four sums that are pooled together
-are made at once and never stored. A weight of zero adds nothing and is left out, so a sparse network is cheap.
+at a position is one chain of fused multiply-adds over its weights in their order. The four sums that are pooled
+together are made at once and never stored. A weight of zero adds nothing and is left out, so a sparse network is cheap.
 
 On the way back pooling passes a gradient to one position in four, and to none where ReLU is 0. So the gradients of a
 unit are a short list of values and positions, and images lie one behind the other, [height, width, channels] each: a
@@ -47,7 +47,7 @@ def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, 
 
     values, offsets: the unit's weights from `first` on, and how far their inputs are from the top left one of the
     window, which is images[at]; right, down: how far the neighbours are, in numbers of one image; out[out_at:]: the
-    result; where[out_at:]: how far the place with the largest sum is from the top left one, the first of equal ones,
+    result; where[out_at:]: how far the position with the largest sum is from the top left one, the first of equal ones,
     or -1 where ReLU is shut.
     """
     whole = types.int64
@@ -68,12 +68,12 @@ def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, 
                 builder.gep(images, [builder.add(builder.mul(step, WHOLE(LANES)), WHOLE(part))]) for step in steps
             ]
             sums = _sums_of_window(builder, vector, values, offsets, count, corners)
-            places = [spread(builder, builder.trunc(step, INDEX), indices) for step in steps]
-            best, place = _largest(builder, sums, places)
+            positions = [spread(builder, builder.trunc(step, INDEX), indices) for step in steps]
+            best, position = _largest(builder, sums, positions)
             value = builder.fadd(best, spread(builder, bias, vector))
             is_open = builder.fcmp_ordered(">", value, same(vector, 0.0))
             store(builder, builder.select(is_open, value, same(vector, 0.0)), builder.gep(out, [WHOLE(part)]))
-            store(builder, builder.select(is_open, place, same(indices, -1)), builder.gep(where, [WHOLE(part)]))
+            store(builder, builder.select(is_open, position, same(indices, -1)), builder.gep(where, [WHOLE(part)]))
         return context.get_dummy_value()
 
     return signature, codegen
@@ -91,31 +91,31 @@ def _sums_of_window(builder: Any, vector: Any, values: Any, offsets: Any, count:
     return loop(builder, count, [same(vector, 0.0)] * len(corners), step)
 
 
-def _largest(builder: Any, sums: list, places: list) -> tuple[Any, Any]:
-    """The largest sum and its place, lane by lane; of equal sums the first."""
-    best, place = sums[0], places[0]
-    for other, its_place in zip(sums[1:], places[1:], strict=True):
+def _largest(builder: Any, sums: list, positions: list) -> tuple[Any, Any]:
+    """The largest sum and its position, lane by lane; of equal sums the first."""
+    best, position = sums[0], positions[0]
+    for other, its_position in zip(sums[1:], positions[1:], strict=True):
         larger = builder.fcmp_ordered(">", other, best)
-        best, place = builder.select(larger, other, best), builder.select(larger, its_place, place)
-    return best, place
+        best, position = builder.select(larger, other, best), builder.select(larger, its_position, position)
+    return best, position
 
 
 def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
     """An intrinsic that adds up stretches of images, each times a gradient."""
 
     @emitted
-    def add(typing: Any, values: Any, places: Any, count: Any, images: Any, start: Any, pitch: Any, out: Any,
+    def add(typing: Any, values: Any, positions: Any, count: Any, images: Any, start: Any, pitch: Any, out: Any,
             out_at: Any, sum_at: Any) -> Any:  # fmt: skip
-        """out[out_at:] [rows, lanes] += values[e] images[places[e] + start + row * pitch + lane], e in order.
+        """out[out_at:] [rows, lanes] += values[e] images[positions[e] + start + row * pitch + lane], e in order.
 
         with_sum: out[sum_at] += values[e] as well.
         """
         whole = types.int64
-        signature = types.void(values, places, whole, images, whole, whole, out, whole, whole)
+        signature = types.void(values, positions, whole, images, whole, whole, out, whole, whole)
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
             _, _, count, _, start, pitch, _, out_at, sum_at = arguments
-            values, places, images, out, total = (
+            values, positions, images, out, total = (
                 _from(context, builder, signature, arguments, array, first)
                 for array, first in ((0, WHOLE(0)), (1, WHOLE(0)), (3, start), (6, out_at), (6, sum_at))
             )
@@ -123,8 +123,8 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
             vector = ir.VectorType(REAL, lanes)
 
             def step(e: Any, sums: list) -> list:
-                value, place = (builder.load(builder.gep(array, [e])) for array in (values, places))
-                gradient, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(place, WHOLE)])
+                value, position = (builder.load(builder.gep(array, [e])) for array in (values, positions))
+                gradient, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(position, WHOLE)])
                 lines = [builder.gep(patch, [builder.mul(pitch, WHOLE(row))]) for row in range(rows)]
                 after = [
                     fma(builder, gradient, load(builder, line, vector), part)
@@ -154,18 +154,18 @@ add_upper_patches, add_lower_patches = _add_patches(LONG, UPPER, True), _add_pat
 
 
 @emitted
-def spread_patches(typing: Any, values: Any, places: Any, count: Any, kernel: Any, kernel_at: Any, images: Any,
+def spread_patches(typing: Any, values: Any, positions: Any, count: Any, kernel: Any, kernel_at: Any, images: Any,
                    pitch: Any) -> Any:  # fmt: skip
-    """images[places[e] + row * pitch + lane] += values[e] kernel[kernel_at:] [row, lane], e in order.
+    """images[positions[e] + row * pitch + lane] += values[e] kernel[kernel_at:] [row, lane], e in order.
 
     kernel: KERNEL rows of LONG numbers; those behind the end of a row of the kernel are zero.
     """
     whole = types.int64
-    signature = types.void(values, places, whole, kernel, whole, images, whole)
+    signature = types.void(values, positions, whole, kernel, whole, images, whole)
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
         _, _, count, _, kernel_at, _, pitch = arguments
-        values, places, kernel, images = (
+        values, positions, kernel, images = (
             _from(context, builder, signature, arguments, array, first)
             for array, first in ((0, WHOLE(0)), (1, WHOLE(0)), (3, kernel_at), (5, WHOLE(0)))
         )
@@ -174,7 +174,7 @@ def spread_patches(typing: Any, values: Any, places: Any, count: Any, kernel: An
 
         def step(e: Any, _: list) -> list:
             gradient = spread(builder, builder.load(builder.gep(values, [e])), vector)
-            patch = builder.gep(images, [builder.sext(builder.load(builder.gep(places, [e])), WHOLE)])
+            patch = builder.gep(images, [builder.sext(builder.load(builder.gep(positions, [e])), WHOLE)])
             for row in range(KERNEL):
                 line = builder.gep(patch, [builder.mul(pitch, WHOLE(row))])
                 weights = load(builder, builder.gep(kernel, [WHOLE(row * LONG)]), vector)
@@ -200,9 +200,9 @@ def turn(typing: Any, source: Any, starts: Any, first: Any, column: Any, out: An
             _from(context, builder, signature, arguments, array, start)
             for array, start in ((0, column), (1, first), (4, shift), (5, last))
         )
-        places = [[builder.load(builder.gep(rows, [WHOLE(k)])) for k in range(SHORT)] for rows in (starts, ends)]
+        positions = [[builder.load(builder.gep(rows, [WHOLE(k)])) for k in range(SHORT)] for rows in (starts, ends)]
         vector = ir.VectorType(REAL, SHORT)
-        lines = [load(builder, builder.gep(source, [place]), vector) for place in places[0]]
+        lines = [load(builder, builder.gep(source, [position]), vector) for position in positions[0]]
         # Pairs of lines exchange halves of 1, 2 and 4 numbers.
         for size in (1, 2, 4):
             low = [lane if not lane & size else lane - size + SHORT for lane in range(SHORT)]
@@ -213,8 +213,8 @@ def turn(typing: Any, source: Any, starts: Any, first: Any, column: Any, out: An
                 if not k & size:
                     pair = lines[k], lines[k + size]
                     lines[k], lines[k + size] = (builder.shuffle_vector(*pair, mask) for mask in masks)
-        for place, line in zip(places[1], lines, strict=True):
-            store(builder, line, builder.gep(out, [place]))
+        for position, line in zip(positions[1], lines, strict=True):
+            store(builder, line, builder.gep(out, [position]))
         return context.get_dummy_value()
 
     return signature, codegen

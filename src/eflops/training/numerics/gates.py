@@ -1,4 +1,4 @@
-"""Hard concrete gates: samples, deterministic gates, moments, recovery of phi, and the KL to the prior.
+"""Hard concrete gates: deterministic gates, moments, recovery of phi, and the KL to the prior.
 
 A gate is a logistic variable x = phi + noise, squeezed, stretched and clipped:
 
@@ -6,10 +6,10 @@ A gate is a logistic variable x = phi + noise, squeezed, stretched and clipped:
 
 So z = 0 where x <= LOW and z = 1 where x >= HIGH; only in between does z move with phi.
 
-Every function works element by element on tensors of any shape. What training uses is compiled and has the same bits
-everywhere; `sample`, `sample_with_gradient` and `kl` are plain torch, for tests and readers. Integrals over [LOW, HIGH]
-are Gauss-Legendre sums: the logistic density has no pole within pi of the real axis, so a few nodes reach the accuracy
-of the dtype, for any phi, without a case distinction.
+Every function works element by element on tensors of any shape, is compiled, and has the same bits everywhere;
+`engines/reference.py` has gates and KL in plain torch. Integrals over [LOW, HIGH] are Gauss-Legendre sums: the logistic
+density has no pole within pi of the real axis, so a few nodes reach the accuracy of the dtype, for any phi, without a
+case distinction.
 """
 
 from functools import cache
@@ -44,7 +44,7 @@ HIGH = BETA * ln((1 - GAMMA) / (ZETA - 1))
 RECOVERY_EPSILON = 1e-6
 
 # Beyond this |phi| a gate is saturated (its gradient is below 1e-5); the KL gradient is held there, because in
-# float32 the differences it is made of can no longer be told from 0.
+# float32 the differences it is made of can no longer be distinguished from 0.
 SATURATION = 14.0
 
 # Nodes that reach the rounding error of each dtype: the squeezed gate has its poles nearer (beta pi).
@@ -55,22 +55,6 @@ GATE_NODES = {torch.float32: 10, torch.float64: 24}
 def logistic_noise(uniform: Tensor) -> Tensor:
     """log u - log(1 - u) for u in [0, 1), kept finite at u = 0 by half a step of the dtype."""
     return _logit(uniform, torch.finfo(uniform.dtype).eps / 2)
-
-
-def sample(phi: Tensor, noise: Tensor) -> Tensor:
-    """z = clip(sigmoid((phi + noise) / beta) (zeta - gamma) + gamma, 0, 1)."""
-    return _stretch(_squeeze(phi, noise)).clamp_(0.0, 1.0)
-
-
-def sample_with_gradient(phi: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-    """z and dz/dphi = (zeta - gamma) s (1 - s) / beta, which is 0 where z is clipped.
-
-    Local steps have the same from `gated.open_gates`, in float32 and in one pass.
-    """
-    s = _squeeze(phi, noise)
-    stretched = _stretch(s)
-    inside = (stretched > 0.0) & (stretched < 1.0)
-    return stretched.clamp(0.0, 1.0), torch.where(inside, (s - s * s) * ((ZETA - GAMMA) / BETA), 0.0)
 
 
 def deterministic(phi: Tensor, variant: str) -> Tensor:
@@ -146,27 +130,15 @@ def recovery_numbers(rule: str, kind: torch.dtype) -> tuple:
     return _numbers(kind, *coefficients), _numbers(kind, scale, RECOVERY_EPSILON, 1.0 - RECOVERY_EPSILON, 1.0)
 
 
-def kl(phi: Tensor, phi0: Tensor) -> Tensor:
-    """KL(q || p) of the gates at phi and at phi0, in closed form. `phi0` is a scalar or broadcasts to phi.
-
-    With delta = phi - phi0, Q(x) = sigmoid(x - phi), P(x) = sigmoid(x - phi0), Q0 = Q(LOW), Q1 = Q(HIGH):
-
-        KL = Q0 ln(Q0 / P0) + (1 - Q1) ln((1 - Q1) / (1 - P1)) + int_Q0^Q1 (delta + 2 ln w(u)) du,
-        w(u) = u + e^-delta (1 - u).
-
-    The integral's antiderivative cancels near delta = 0, so there the integral itself is summed. Far away e^-delta must
-    not overflow; open and closed are mirror images, so that phi and phi0 may change their signs and delta be positive.
-    """
-    delta = phi - phi0
-    near, sign = delta.abs() < 0.5, torch.where(delta < 0, -1.0, 1.0).to(delta.dtype)
-    far_delta = torch.where(near, torch.ones_like(delta), delta.abs())
-    return torch.where(near, _kl_near(phi, delta.clamp(-1, 1)), _kl_far(sign * phi, sign * phi0, far_delta))
-
-
 def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
-    """dKL/dphi; phi0 broadcasts to phi.
+    """dKL/dphi of gates at phi and at phi0, which broadcasts to phi.
 
-    With k = e^(phi - phi0) - 1 and Q, P as in `kl`, differentiating and integrating by parts gives
+    With Q(x) = sigmoid(x - phi), P(x) = sigmoid(x - phi0), and their values Q0, P0 at LOW and Q1, P1 at HIGH, the KL is
+    that of the masses at z = 0 and z = 1, and of the densities in between:
+
+        KL = Q0 ln(Q0 / P0) + (1 - Q1) ln((1 - Q1) / (1 - P1)) + int_LOW^HIGH Q' ln(Q' / P') dx.
+
+    With k = e^(phi - phi0) - 1, differentiating and integrating by parts gives
 
         dKL/dphi = Q0 (1 - Q0) ln((1 - Q0) / (1 - P0)) - Q1 (1 - Q1) ln(Q1 / P1)
                    + 2 int_LOW^HIGH (P - Q) Q (1 - Q) dx.
@@ -205,10 +177,6 @@ def entropy_polynomials(phi0: float) -> np.ndarray:
     return least_squares(terms, gradient).reshape(2, 8)
 
 
-def _squeeze(phi: Tensor, noise: Tensor) -> Tensor:
-    return torch.add(phi, noise).mul_(1.0 / BETA).sigmoid_()
-
-
 @cache
 def _numbers(kind: torch.dtype, *values: float) -> tuple:
     """Numbers of a tensor's type."""
@@ -230,30 +198,6 @@ def _sigmoid(x: Tensor, factor: float = 1.0, shift: float = 0.0) -> Tensor:
 
 def _stretch(s: Tensor) -> Tensor:
     return s.mul(ZETA - GAMMA).add_(GAMMA)
-
-
-def _kl_near(phi: Tensor, delta: Tensor) -> Tensor:
-    """KL for small delta: every logarithm is a log1p of something that is exactly 0 at delta = 0."""
-    q0, q1 = torch.sigmoid(LOW - phi), torch.sigmoid(HIGH - phi)
-    total = q0 * torch.log1p(torch.expm1(-delta) * (1.0 - q0))
-    total += (1.0 - q1) * torch.log1p(torch.expm1(delta) * q1)
-    up, down = torch.expm1(delta / 2), torch.expm1(-delta / 2)
-    nodes, weights = np.polynomial.legendre.leggauss(10)
-    for node, weight in zip(nodes.tolist(), weights.tolist(), strict=True):
-        u = q0 + (q1 - q0) * ((1.0 + node) / 2)
-        total += (q1 - q0) * weight * torch.log1p(u * up + (1.0 - u) * down)
-    return total
-
-
-def _kl_far(phi: Tensor, phi0: Tensor, delta: Tensor) -> Tensor:
-    """KL by the antiderivative of ln w, which is (w ln w - w) / (1 - e^-delta)."""
-    log_sigmoid = torch.nn.functional.logsigmoid
-    q0, q1, r0, r1 = (torch.sigmoid(x) for x in (LOW - phi, HIGH - phi, phi - LOW, phi - HIGH))
-    clipped = q0 * (log_sigmoid(LOW - phi) - log_sigmoid(LOW - phi0))
-    clipped += r1 * (log_sigmoid(phi - HIGH) - log_sigmoid(phi0 - HIGH))
-    w0, w1 = q0 + torch.exp(-delta) * r0, q1 + torch.exp(-delta) * r1
-    antiderivative = (torch.xlogy(w1, w1) - w1) - (torch.xlogy(w0, w0) - w0)
-    return clipped + delta * (q1 - q0) - 2.0 / torch.expm1(-delta) * antiderivative
 
 
 def _logit(z: Tensor, epsilon: float) -> Tensor:

@@ -63,13 +63,13 @@ def _fill_uniforms(address: np.uint64, seeds: np.ndarray, numbers: np.ndarray) -
 
 
 @compiled
-def _fill_orders(address: np.uint64, seeds: np.ndarray, places: np.ndarray) -> None:
-    """Orders [count, runs, width], by Fisher and Yates: each place swaps with one not behind it."""
-    numbers = np.empty(places.shape[2], np.float32)
-    for turn in range(places.shape[0]):
-        for run in range(places.shape[1]):
+def _fill_orders(address: np.uint64, seeds: np.ndarray, positions: np.ndarray) -> None:
+    """Orders [count, runs, width], by Fisher and Yates: each position swaps with one not behind it."""
+    numbers = np.empty(positions.shape[2], np.float32)
+    for turn in range(positions.shape[0]):
+        for run in range(positions.shape[1]):
             fill_uniform(address, seeds[run], turn, numbers)
-            order = places[turn, run]
+            order = positions[turn, run]
             for index in range(order.size):
                 other = int(np.float64(numbers[index]) * (index + 1))
                 order[index] = order[other]
@@ -118,9 +118,9 @@ def uniform(seeds: Sequence[int], purpose: str, address: Sequence[int], count: i
 
 def orders(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> np.ndarray:
     """Random orders of 0 .. width - 1 as [count, runs, width], addressed as `uniform` is."""
-    places = np.empty((count, len(seeds), width), np.int64)
-    _fill_orders(address_of(purpose, address), np.asarray(seeds, np.uint64), places)
-    return places
+    positions = np.empty((count, len(seeds), width), np.int64)
+    _fill_orders(address_of(purpose, address), np.asarray(seeds, np.uint64), positions)
+    return positions
 
 
 def normal(seed: int, purpose: str, width: int) -> Tensor:

@@ -36,19 +36,19 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
 
     @intrinsic
     def continue_chains(typing: Any, a: Any, a_at: Any, a_row: Any, a_step: Any, b: Any, b_at: Any, b_panel: Any,
-                        out: Any, out_at: Any, out_row: Any, count: Any, places: Any) -> Any:  # fmt: skip
-        signature = types.void(a, *[types.int64] * 3, b, *[types.int64] * 2, out, *[types.int64] * 3, places)
+                        out: Any, out_at: Any, out_row: Any, count: Any, positions: Any) -> Any:  # fmt: skip
+        signature = types.void(a, *[types.int64] * 3, b, *[types.int64] * 2, out, *[types.int64] * 3, positions)
 
         def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
-            a, a_at, a_row, a_step, b, b_at, b_panel, out, out_at, out_row, count, places = arguments
+            a, a_at, a_row, a_step, b, b_at, b_panel, out, out_at, out_row, count, positions = arguments
             kinds = signature.args
-            left, right, result, places = (
+            left, right, result, positions = (
                 builder.gep(address(context, builder, kind, array), [at])
                 for kind, array, at in (
                     (kinds[0], a, a_at),
                     (kinds[4], b, b_at),
                     (kinds[7], out, out_at),
-                    (kinds[11], places, WHOLE(0)),
+                    (kinds[11], positions, WHOLE(0)),
                 )
             )
             lefts = [builder.gep(left, [builder.mul(a_row, WHOLE(row))]) for row in range(rows)]
@@ -63,7 +63,7 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
                     for row in range(rows)
                     for p in range(panels)
                 ]
-                _chains(builder, lanes, lefts, a_step, rights, results, count, places if chosen else None)
+                _chains(builder, lanes, lefts, a_step, rights, results, count, positions if chosen else None)
             return context.get_dummy_value()
 
         return signature, codegen
@@ -72,22 +72,22 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
 
 
 def _chains(
-    builder: Any, lanes: int, lefts: list, step: Any, rights: list, results: list, count: Any, places: Any
+    builder: Any, lanes: int, lefts: list, step: Any, rights: list, results: list, count: Any, positions: Any
 ) -> None:
     """The loop over k: results[row, panel] += left[row, k] right[k, panel], each vector of results in a register."""
     vector = ir.VectorType(REAL, lanes)
 
     def body(k: Any, sums: list) -> list:
-        row = k if places is None else builder.load(builder.gep(places, [k]))
+        row = k if positions is None else builder.load(builder.gep(positions, [k]))
         panel_at, row_at = builder.mul(row, WHOLE(WIDTH)), builder.mul(k, step)
         columns = [load(builder, builder.gep(right, [panel_at]), vector) for right in rights]
         numbers = [spread(builder, builder.load(builder.gep(left, [row_at])), vector) for left in lefts]
         pairs = [(number, column) for number in numbers for column in columns]
         return [fma(builder, *pair, total) for pair, total in zip(pairs, sums, strict=True)]
 
-    starts = [load(builder, place, vector) for place in results]
-    for place, value in zip(results, loop(builder, count, starts, body), strict=True):
-        store(builder, value, place)
+    starts = [load(builder, position, vector) for position in results]
+    for position, value in zip(results, loop(builder, count, starts, body), strict=True):
+        store(builder, value, position)
 
 
 def dot(rows: int) -> Any:
@@ -100,7 +100,7 @@ def dot(rows: int) -> Any:
     def multiply(typing: Any, weights: Any, b: Any, chosen: Any, first: Any, out: Any) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
             kinds = signature.args
-            weights, right, places, out = (
+            weights, right, positions, out = (
                 address(context, builder, kinds[index], arguments[index]) for index in (0, 1, 2, 4)
             )
             shape = context.make_array(kinds[1])(context, builder, arguments[1]).shape
@@ -108,7 +108,7 @@ def dot(rows: int) -> Any:
             at_once = rows if lanes_at_once(context) == WIDTH else max(1, rows // 2)
             for start in range(0, rows, at_once):
                 at = [builder.add(arguments[3], WHOLE(row)) for row in range(start, start + at_once)]
-                _dots(builder, weights, right, [builder.load(builder.gep(places, [i])) for i in at], count, size,
+                _dots(builder, weights, right, [builder.load(builder.gep(positions, [i])) for i in at], count, size,
                       [builder.gep(out, [i]) for i in at])  # fmt: skip
             return context.get_dummy_value()
 
@@ -125,10 +125,10 @@ def _dots(builder: Any, weights: Any, right: Any, rows: list, count: Any, size: 
     def body(panel: Any, sums: list) -> list:
         own = load(builder, builder.gep(weights, [builder.mul(panel, WHOLE(WIDTH))]), vector)
         at = builder.mul(panel, size)
-        values = [load(builder, builder.gep(place, [at]), vector) for place in rights]
+        values = [load(builder, builder.gep(position, [at]), vector) for position in rights]
         return [fma(builder, own, value, total) for value, total in zip(values, sums, strict=True)]
 
-    for place, parts in zip(results, loop(builder, count, [same(vector, 0.0)] * len(rows), body), strict=True):
+    for position, parts in zip(results, loop(builder, count, [same(vector, 0.0)] * len(rows), body), strict=True):
         half = WIDTH // 2
         while half:
             low, high = (
@@ -137,4 +137,4 @@ def _dots(builder: Any, weights: Any, right: Any, rows: list, count: Any, size: 
             )
             parts = builder.fadd(builder.shuffle_vector(parts, parts, low), builder.shuffle_vector(parts, parts, high))
             half //= 2
-        builder.store(builder.extract_element(parts, INDEX(0)), place)
+        builder.store(builder.extract_element(parts, INDEX(0)), position)

@@ -39,12 +39,12 @@ def address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     return context.make_array(kind)(context, builder, array).data
 
 
-def load(builder: Any, place: Any, vector: Any) -> Any:
-    return builder.load(builder.bitcast(place, vector.as_pointer()), align=4)
+def load(builder: Any, position: Any, vector: Any) -> Any:
+    return builder.load(builder.bitcast(position, vector.as_pointer()), align=4)
 
 
-def store(builder: Any, value: Any, place: Any) -> None:
-    builder.store(value, builder.bitcast(place, value.type.as_pointer()), align=4)
+def store(builder: Any, value: Any, position: Any) -> None:
+    builder.store(value, builder.bitcast(position, value.type.as_pointer()), align=4)
 
 
 def same(vector: Any, number: float) -> Any:

@@ -1,4 +1,4 @@
-"""Methods, data sets and products of one's own, checked without importing them, because a method imports torch."""
+"""Custom methods, models, data sets and products, checked without importing them, because a method imports torch."""
 
 import ast
 import copy
@@ -17,83 +17,83 @@ BUILD = ("settings", "ratio", "seed", "raw")
 Definition = ast.ClassDef | ast.FunctionDef
 
 
-def built_in_mistakes(name: str, place: str) -> Iterator[str]:
+def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
     """Whether there is a built-in method of this name."""
     module = f"{BUILT_IN}.{name}"
     source = module_file(module)
     if source is None:
-        yield f"{place}: there is no module {module}; {_right('methods')}."
+        yield f"{key_path}: there is no module {module}; {_right('methods')}."
     elif "Method" not in _names(_tree(source)):
-        yield f"{place}: {module} is no method but a part of some; {_right('methods')}."
+        yield f"{key_path}: {module} is no method but a part of some; {_right('methods')}."
 
 
-def method_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
+def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
     """Whether "module:Class" leads to a class with all parts of a method, which takes these options."""
-    absent = [*_name_mistakes(path, f"{place}.method")]
+    absent = [*_name_mistakes(path, f"{key_path}.method")]
     if absent:
         yield from absent
         return
     module, _, name = path.partition(":")
-    parts, needed = _parts(module, name), _parts(f"{BUILT_IN}.base", "Method") or set()
+    parts, needed = _parts(module, name, promised=False), _parts(f"{BUILT_IN}.base", "Method") or set()
     missing = [] if parts is None or "__getattr__" in parts else sorted(needed - parts - {"__init__"})
     if missing:
-        yield f"{place}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
-    yield from _option_mistakes(path, options, f"{place}.options")
+        yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
+    yield from _option_mistakes(path, options, f"{key_path}.options")
 
 
-def _option_mistakes(path: str, options: Mapping[str, Any], place: str) -> Iterator[str]:
+def _option_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
     """Whether a class takes these options, where its own `__init__` says what it takes."""
     node = _defined(*path.split(":"))[1]
     for part in node.body if isinstance(node, ast.ClassDef) else []:
         if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.kwarg is None:
             taken = [*_signature(part).parameters][2:]
-            strange = [unknown(place, option, taken) for option in options if option not in taken]
-            yield from strange or _bind_mistakes(part, ("self", "task"), options, path, place)
+            strange = [unknown(key_path, option, taken) for option in options if option not in taken]
+            yield from strange or _bind_mistakes(part, ("self", "task"), options, path, key_path)
 
 
-def builder_mistakes(path: str, place: str) -> Iterator[str]:
+def builder_mistakes(path: str, key_path: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can build a data set."""
-    yield from _name_mistakes(path, place) or _call_mistakes(path, BUILD, (), place)
+    yield from _name_mistakes(path, key_path) or _call_mistakes(path, BUILD, (), key_path)
 
 
-def model_mistakes(path: str, place: str) -> Iterator[str]:
+def model_mistakes(path: str, key_path: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can build a torch module."""
-    yield from _name_mistakes(path, place) or _call_mistakes(path, ("shape", "classes"), (), place)
+    yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("shape", "classes"), (), key_path)
 
 
-def maker_mistakes(path: str, parameters: Mapping[str, Any], place: str) -> Iterator[str]:
+def maker_mistakes(path: str, parameters: Mapping[str, Any], key_path: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can make a product with these parameters."""
-    yield from _name_mistakes(path, place) or _call_mistakes(path, ("source",), tuple(parameters), place)
+    yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("source",), tuple(parameters), key_path)
 
 
-def _name_mistakes(path: str, place: str) -> list[str]:
+def _name_mistakes(path: str, key_path: str) -> list[str]:
     """Whether "module:name" leads to a file that Python can read and that has the name."""
     module, _, name = path.partition(":")
     source = module_file(module)
     if source is None:
-        return [f"{place}: there is no module {module}; {_right(place.partition('.')[0])}."]
+        return [f"{key_path}: there is no module {module}; {_right(key_path.partition('.')[0])}."]
     try:
         names = _names(_tree(source))
     except SyntaxError as error:
-        return [f"{place}: {source}, line {error.lineno}: Python cannot read this ({error.msg})."]
+        return [f"{key_path}: {source}, line {error.lineno}: Python cannot read this ({error.msg})."]
     except (UnicodeDecodeError, ValueError):
-        return [f"{place}: {source} is not a Python file in UTF-8."]
-    return [] if "*" in names or name in names else [unknown(place, name, names)]
+        return [f"{key_path}: {source} is not a Python file in UTF-8."]
+    return [] if "*" in names or name in names else [unknown(key_path, name, names)]
 
 
-def _call_mistakes(path: str, given: Sequence[str], named: Iterable[str], place: str) -> list[str]:
+def _call_mistakes(path: str, given: Sequence[str], named: Iterable[str], key_path: str) -> list[str]:
     """Whether a function can be called with these values, the last ones by name."""
     node = _defined(*path.split(":"))[1]
-    return _bind_mistakes(node, given, named, path, place) if isinstance(node, ast.FunctionDef) else []
+    return _bind_mistakes(node, given, named, path, key_path) if isinstance(node, ast.FunctionDef) else []
 
 
 def _bind_mistakes(
-    function: ast.FunctionDef, given: Sequence[str], named: Iterable[str], path: str, place: str
+    function: ast.FunctionDef, given: Sequence[str], named: Iterable[str], path: str, key_path: str
 ) -> list[str]:
     try:
         _signature(function).bind(*given, **dict.fromkeys(named))
     except TypeError as error:
-        return [f"{place}: {path} is called with {_listed([*given, *named])}, and it cannot be: {error}."]
+        return [f"{key_path}: {path} is called with {_listed([*given, *named])}, and it cannot be: {error}."]
     return []
 
 
@@ -154,8 +154,11 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     return module, None
 
 
-def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
-    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell."""
+def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set[str] | None:
+    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell.
+
+    promised: whether what the protocol of methods declares counts; a class that inherits from it has none of it yet.
+    """
     module, node = _defined(module, name)
     if not isinstance(node, ast.ClassDef) or depth > MOST_BASES:
         return None
@@ -168,8 +171,30 @@ def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id in ("Protocol", "object"):
             continue
-        inherited = _parts(module, base.id, depth + 1) if isinstance(base, ast.Name) else None
+        home, class_ = _base(module, base)
+        if not promised and _defined(home, class_)[0] == f"{BUILT_IN}.base":
+            continue
+        inherited = _parts(home, class_, depth + 1, promised)
         if inherited is None:
             return None
         parts |= inherited
     return parts
+
+
+def _base(module: str, base: ast.expr) -> tuple[str, str]:
+    """The module and name of a base class, written as `Method` or as `fedavg.Method`; an empty name where neither."""
+    if isinstance(base, ast.Name):
+        return module, base.id
+    if not isinstance(base, ast.Attribute):
+        return module, ""
+    prefix, source = ast.unparse(base.value), module_file(module)
+    for node in _tree(source).body if source else []:
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                if (alias.asname or alias.name) == prefix:
+                    return f"{node.module}.{alias.name}", base.attr
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if (alias.asname or alias.name) == prefix:
+                    return alias.name, base.attr
+    return module, ""

@@ -1,0 +1,2 @@
+from eflops.api import Results as Results
+from eflops.api import load as load
