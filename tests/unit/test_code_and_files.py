@@ -1,5 +1,6 @@
 """The code's name, atomic files and addressed randomness."""
 
+import ast
 import os
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import eflops
 from eflops import code
 from eflops.files import canonical_json, read_npz, sha256, write_bytes, write_json, write_npz, write_text
 from eflops.rng import address_key, numpy_generator
@@ -86,6 +88,7 @@ OUTSIDE = {
     "eflops.results.labels",
     "eflops.results.record",
     "eflops.rng",
+    "eflops.trust",
 }
 
 
@@ -100,8 +103,8 @@ def test_training_reaches_little_outside_itself(method: str, model: str, engine:
     own = ("eflops.training", "eflops.flower", *(["eflops.data"] if engine == "flower" else []))
     assert {name for name in reached if not name.startswith(own)} <= OUTSIDE
     for package in ("eflops", "eflops.config", "eflops.data", "eflops.results"):
-        source = Path(str(code._source(package))).read_text()
-        assert not code.ast.parse(source).body[1:], f"{package} should hold its docstring alone"
+        imports = code._imports(Path(str(code._source(package))))
+        assert not [name for name in imports if name.startswith("eflops")], f"every job reaches {package}"
 
 
 def test_a_cells_code_holds_its_own_method_and_model_only() -> None:
@@ -186,3 +189,10 @@ def test_addresses_do_not_share_numbers() -> None:
     assert len(keys) == 5 * 2 * 4
     assert numpy_generator(1, "x", 2).random() == numpy_generator(1, "x", 2).random()
     assert numpy_generator(1, "x", 2).random() != numpy_generator(1, "x", 3).random()
+
+
+def test_only_the_module_of_paths_spells_where_gathered_files_and_cells_lie() -> None:
+    for path in Path(eflops.__file__).parent.rglob("*.py"):
+        if path.name != "paths.py":
+            constants = [n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)]
+            assert not [each for each in constants if str(each).startswith(("gathered/", "cells/", "specs/"))], path

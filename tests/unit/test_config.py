@@ -92,7 +92,7 @@ BAD = [
     ("methods.eflops.settings.rate", -1, "methods.eflops.settings.rate: -1 is wrong; it should be greater than 0."),
     ("methods.eflops.settings.rate", float("inf"), "settings.rate: inf is wrong; it should be a finite number."),
     ("methods.eflops.settings.rate", "fast", "methods.eflops.settings.rate: 'fast' is wrong; it should be a valid"),
-    ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a method of"),
+    ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a custom method"),
     ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is no method but a part of"),
     ("methods.fedavg.settings.gate_rate", 1.0, "methods.fedavg.settings.gate_rate: 'gate_rate' is not known"),
     ("methods.fedavg.per_dataset", {"golb": {}}, "methods.fedavg.per_dataset: 'golb' is not known; did you mean"),
@@ -421,7 +421,7 @@ def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
 
 
 OWN = """
-from eflops.training.methods import fedavg
+from eflops.training.methods import base, fedavg
 from eflops.training.messages import Message
 from math import sqrt as root
 if True:
@@ -439,6 +439,9 @@ class Free(Parts):
         pass
 class Further(fedavg.Method):
     pass
+class Promised(base.Method):
+    def update(self, received, work):
+        pass
 class Half:
     def __init__(self, task):
         self.task, self.rest = task, 0
@@ -458,6 +461,7 @@ OWN_MISTAKES = [
     ("own_part:Ridge", {"shrink": 1, "power": 2}, None),
     ("own_part:Free", {"anything": 1}, None),
     ("own_part:Further", {}, None),
+    ("own_part:Promised", {}, "methods.eflops.method: own_part:Promised has no aggregate, download, effective, start"),
     ("own_part:Half", {}, "methods.eflops.method: own_part:Half has no download and effective; "),
     ("own_part:WithoutOne", {}, "methods.eflops.method: own_part:WithoutOne has no download; "),
     ("own_part:Ridge", {"shrink": 1}, "and it cannot be: missing a required argument: 'power'."),

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+import small_results
+from eflops.config.load import check
 from eflops.data.build import build as build_checked
-from eflops.data.build import make
+from eflops.data.build import make, problems
 from eflops.data.federation import Federation, load
 from eflops.data.synthetic import build, coefficients, correlated_rows, write_test_features
 from eflops.errors import UserError
@@ -135,3 +137,13 @@ def test_data_that_no_memory_holds_are_refused_before_they_are_made(ratio: float
 def test_values_that_are_not_finite_are_refused() -> None:
     with pytest.raises(UserError, match=r"not finite in client 0; lower the scales .* such as shift_scale"):
         build_checked({**SMALL, "shift_scale": 1e300}, 1.0, 0)
+
+
+def test_eflops_check_names_the_experiment_whose_data_would_not_fit_into_memory() -> None:
+    raw = {
+        **small_results.CONFIG,
+        "experiments": {"vast": {"dataset": "synthetic", "ratios": [0.64, 1e12], "methods": ["eflops"]}},
+    }
+    faults, _ = problems(check(raw))
+    assert len(faults) == 1
+    assert faults[0].startswith("vast: 6.4e+13 rows of 64 features take 8.19e+07 GB of memory, and this machine has")

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 import gathered
+from eflops.analysis.figure import Figure
 from eflops.analysis.needs import judges, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
@@ -109,6 +110,17 @@ def test_a_new_method_makes_again_only_what_shows_it() -> None:
 def test_an_experiment_of_ones_own_has_a_table_tests_and_a_figure() -> None:
     own_experiment = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64]}
     assert changed(own(experiments={"d300": own_experiment})) == {"d300", "d300_tests", "fig_d300"}
+
+
+def test_hundreds_of_cases_are_a_table_and_no_picture_of_metres(tmp_path: Path) -> None:
+    entry = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64], "seeds": 1}
+    config = own(experiments={"varied": entry | {"vary": {"rate": [round(0.001 * case, 3) for case in range(1, 202)]}}})
+    gathered.write(config, tmp_path, ["varied"])
+    figure = made(config, "fig_varied", Source(tmp_path))
+    assert isinstance(figure, Figure)
+    assert len(figure.data) == 201 * 3
+    (axes,) = figure.drawing.axes
+    assert axes.texts[0].get_text().startswith("201 cells are too many to draw")
 
 
 def test_each_variant_is_tested_against_the_first_one_of_its_method(tmp_path: Path) -> None:

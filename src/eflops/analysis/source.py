@@ -12,7 +12,8 @@ import pandas as pd
 from eflops.analysis.paper import METHOD
 from eflops.errors import UserError
 from eflops.files import locate
-from eflops.results.paths import SEARCHES
+from eflops.results.labels import WHOLE
+from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
 
 # What a gated run's curve holds besides its metrics.
 GATES = ("gate_entropy", "multiplier", "open_gates", "support_changed")
@@ -48,7 +49,7 @@ class Source:
 
     def limited(self, job: Mapping[str, Any]) -> "Source":
         """The same folder for a product: its methods, its experiments, and the files that it declares."""
-        gathered = [f"gathered/{name}.{suffix}" for name in job["experiments"] for suffix in ("csv", "curves.csv")]
+        gathered = [each.format(experiment=name) for name in job["experiments"] for each in (GATHERED, CURVES)]
         return replace(
             self,
             labels=dict(job["labels"]),
@@ -72,13 +73,13 @@ class Source:
 
     def runs(self, experiment: str) -> pd.DataFrame:
         """One row per run."""
-        return self.read(f"gathered/{experiment}.csv")
+        return self.read(GATHERED.format(experiment=experiment))
 
     def curves(self, experiment: str) -> pd.DataFrame:
         """One row per run and evaluated round, with the run's identity."""
         name = f"curves of {experiment}"
         if name not in self._read:
-            curves, who = self.read(f"gathered/{experiment}.curves.csv"), self.runs(experiment)
+            curves, who = self.read(CURVES.format(experiment=experiment)), self.runs(experiment)
             self._read[name] = curves.merge(who[[*IDENTITY, "status", "record"]], on="record", how="left")
         return self._read[name].copy(deep=False)
 
@@ -87,17 +88,17 @@ class Source:
 
         Where every run diverged before it was measured, runs have none of these columns.
         """
-        curves, runs = self.read(f"gathered/{experiment}.curves.csv"), self.runs(experiment)
+        curves, runs = self.read(CURVES.format(experiment=experiment)), self.runs(experiment)
         measured = [column for column in curves if column not in ("record", "phase", "round", *GATES)]
         return [column for column in measured if column in runs] or measured
 
     def references(self, experiment: str) -> pd.DataFrame:
         """One row per reference fit to pooled rows, for each data draw of an experiment."""
-        return self.read(f"gathered/{experiment}.references.csv")
+        return self.read(REFERENCES.format(experiment=experiment))
 
     def supports(self, experiment: str) -> pd.DataFrame:
         """One row per run: its identity, status, and `support`, the indices of the kept weights, parted by spaces."""
-        supports = self.read(f"gathered/{experiment}.supports.csv", keep_default_na=False, dtype=str)
+        supports = self.read(SUPPORTS.format(experiment=experiment), keep_default_na=False, dtype=str)
         return self.runs(experiment)[[*IDENTITY, "status", "record"]].merge(supports, on="record", validate="1:1")
 
     def was_searched(self, search: str) -> bool:
@@ -130,7 +131,7 @@ class Source:
 
     def genes(self, experiment: str) -> pd.DataFrame:
         """The genes of an experiment on expression data, in the order of the features: gene, symbol, label, ..."""
-        return self.read(f"data/{self._dataset(experiment)}/genes.csv", keep_default_na=False, dtype=str)
+        return self.read(GENES.format(dataset=self._dataset(experiment)), keep_default_na=False, dtype=str)
 
     def probes(self, experiment: str) -> pd.DataFrame:
         """The same under the name that Golub's features have: a probe, of which a gene may have several."""
@@ -139,7 +140,7 @@ class Source:
     def classes(self, experiment: str) -> list[str]:
         """The names of the classes of an experiment, in the order of their numbers."""
         first = self.runs(experiment)["draw"].min()
-        manifest = self.path(f"data/{self._dataset(experiment)}/all-draw{first}/manifest.json")
+        manifest = self.path(DATA_MANIFEST.format(dataset=self._dataset(experiment), ratio=WHOLE, draw=first))
         return list(json.loads(manifest.read_text(encoding="utf-8"))["meta"].get("class_names", []))
 
     def _dataset(self, experiment: str) -> str:

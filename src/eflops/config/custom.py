@@ -34,7 +34,7 @@ def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Ite
         yield from absent
         return
     module, _, name = path.partition(":")
-    parts, needed = _parts(module, name), _parts(f"{BUILT_IN}.base", "Method") or set()
+    parts, needed = _parts(module, name, promised=False), _parts(f"{BUILT_IN}.base", "Method") or set()
     missing = [] if parts is None or "__getattr__" in parts else sorted(needed - parts - {"__init__"})
     if missing:
         yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
@@ -154,8 +154,11 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     return module, None
 
 
-def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
-    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell."""
+def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set[str] | None:
+    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell.
+
+    promised: whether what the protocol of methods declares counts; a class that inherits from it has none of it yet.
+    """
     module, node = _defined(module, name)
     if not isinstance(node, ast.ClassDef) or depth > MOST_BASES:
         return None
@@ -168,8 +171,30 @@ def _parts(module: str, name: str, depth: int = 0) -> set[str] | None:
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id in ("Protocol", "object"):
             continue
-        inherited = _parts(module, base.id, depth + 1) if isinstance(base, ast.Name) else None
+        home, class_ = _base(module, base)
+        if not promised and _defined(home, class_)[0] == f"{BUILT_IN}.base":
+            continue
+        inherited = _parts(home, class_, depth + 1, promised)
         if inherited is None:
             return None
         parts |= inherited
     return parts
+
+
+def _base(module: str, base: ast.expr) -> tuple[str, str]:
+    """The module and name of a base class, written as `Method` or as `fedavg.Method`; an empty name where neither."""
+    if isinstance(base, ast.Name):
+        return module, base.id
+    if not isinstance(base, ast.Attribute):
+        return module, ""
+    prefix, source = ast.unparse(base.value), module_file(module)
+    for node in _tree(source).body if source else []:
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            for alias in node.names:
+                if (alias.asname or alias.name) == prefix:
+                    return f"{node.module}.{alias.name}", base.attr
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if (alias.asname or alias.name) == prefix:
+                    return alias.name, base.attr
+    return module, ""

@@ -16,7 +16,8 @@ from eflops.config.models import Config, Expression, Name, Table
 from eflops.config.settings import Strict
 from eflops.files import PROJECT, locate
 from eflops.results import paths
-from eflops.results.paths import SEARCHES
+from eflops.results.labels import WHOLE
+from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
 
 FILE = PROJECT / "config" / "products.yaml"
 
@@ -48,7 +49,7 @@ class Product(Strict):
     @property
     def sources(self) -> tuple[str, ...]:
         """The files it is read from, below the results folder."""
-        gathered = [f"gathered/{name}.{suffix}" for name in self.experiments for suffix in ("csv", "curves.csv")]
+        gathered = [each.format(experiment=name) for name in self.experiments for each in (GATHERED, CURVES)]
         return (*gathered, *self.inputs)
 
     @property
@@ -147,9 +148,10 @@ def general_products(config: Config) -> Iterator[dict[str, Any]]:
         word = "gene" if isinstance(dataset, Expression) else "feature"
         # The weights of a torch module are no features.
         if isinstance(dataset, Expression | Table) and ":" not in (experiment.model or dataset.model):
-            data = f"data/{experiment.dataset}"
-            chosen = [f"gathered/{name}.supports.csv", f"gathered/{name}.references.csv", f"{data}/genes.csv"]
-            classes = f"{data}/all-draw{min(experiment.draws)}/manifest.json"
+            chosen = [
+                each.format(experiment=name, dataset=experiment.dataset) for each in (SUPPORTS, REFERENCES, GENES)
+            ]
+            classes = DATA_MANIFEST.format(dataset=experiment.dataset, ratio=WHOLE, draw=min(experiment.draws))
             genes = "eflops.analysis.products.genes"
             parts += [
                 (f"{name}_{word}s", "table", f"{genes}:selected", f"selected {word}s", [*chosen, classes]),

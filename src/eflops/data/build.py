@@ -91,10 +91,15 @@ def builder(kind: str) -> Builder:
 def problems(config: "Config") -> tuple[list[str], list[str]]:
     """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
     from eflops.config.models import entry_of
-    from eflops.data import expression, table
+    from eflops.data import expression, synthetic, table
 
     readers = {"expression": expression.problems, "table": table.problems}
     faults, notes = [], []
+    for name in (*config.experiments, *config.searches):
+        used_by = entry_of(config, name)
+        entry = config.datasets[used_by.dataset]
+        if entry.kind == "synthetic" and (fault := synthetic.too_large(max(used_by.ratios), entry.model_dump())):
+            faults.append(f"{name}: {fault}")
     for name, entry in config.datasets.items():
         if entry.kind in readers:
             entries = (*config.experiments, *config.searches)

@@ -35,8 +35,9 @@ def build(
     if ratio is None:
         raise UserError("synthetic data needs a ratio N/d: give the experiment ratios, such as [0.24, 1.0]")
     features = settings["features"]
+    if fault := too_large(ratio, settings):
+        raise UserError(fault)
     rows = round(ratio * features)
-    _refuse_too_large(rows, settings)
     w = coefficients(features, settings["density"], seed)
     x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "train-features"))
     tested = make_test_features(settings, seed) if test_features is None else test_features
@@ -59,7 +60,8 @@ def build(
 def make_test_features(settings: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:
     """What all N/d of a draw share: test_x [test rows, features] and test_signal [test rows], its responses X w."""
     rows, features = settings["test_rows"], settings["features"]
-    _refuse_too_large(rows, settings)
+    if fault := too_large(0, settings):
+        raise UserError(fault)
     x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "test-features"))
     signal = noise_free(x, coefficients(features, settings["density"], seed))
     return {"test_x": x.astype(np.float32), "test_signal": signal}
@@ -75,13 +77,17 @@ def needed_bytes(rows: float, features: int) -> float:
     return 20.0 * rows * features
 
 
-def _refuse_too_large(rows: int, settings: Mapping[str, Any]) -> None:
-    needed, there = needed_bytes(rows, settings["features"]), machine_bytes()
-    if needed > there:
-        raise UserError(
-            f"{rows} rows of {settings['features']} features take {needed / 1e9:.3g} GB of memory, and this machine has"
-            f" {there / 1e9:.3g} GB; lower ratios, features or test_rows."
-        )
+def too_large(ratio: float, settings: Mapping[str, Any]) -> str:
+    """Why a draw of this N/d, or its test rows, would not fit into memory, in a sentence; empty where it would."""
+    features, available = settings["features"], machine_bytes()
+    rows = max(ratio * features, settings["test_rows"])
+    needed = needed_bytes(rows, features)
+    if needed <= available:
+        return ""
+    return (
+        f"{rows:.10g} rows of {features} features take {needed / 1e9:.3g} GB of memory, and this machine has"
+        f" {available / 1e9:.3g} GB; lower ratios, features or test_rows."
+    )
 
 
 def coefficients(features: int, density: float, seed: int) -> np.ndarray:

@@ -16,13 +16,13 @@ import pandas as pd
 
 from eflops.config.models import with_present_names
 from eflops.data.build import named_features
-from eflops.data.federation import read_manifest
 from eflops.data.matrix import Matrix, Rows, read_matrix
 from eflops.data.scaling import Scaling, scaling_of
 from eflops.data.table_checks import refuse, value_faults
 from eflops.data.tabular import read_features
 from eflops.errors import UserError
 from eflops.files import write_text
+from eflops.provenance.data import stored_manifest
 from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run
 from eflops.results.store import RUNS, Store
@@ -127,7 +127,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     path = f"{below}/{Run(BASE, draw, seed).path}"
     _require(store, experiment, path)
     run = store.record(path)
-    manifest = read_manifest(store.folder / "data" / run.origin.data)
+    manifest = stored_manifest(store, run.origin.data)
     settings, meta = with_present_names(manifest["settings"]), manifest["meta"]
     if settings["kind"] not in KINDS or ":" in run.origin.job.model:
         what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"

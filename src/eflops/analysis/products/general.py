@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Cell, Row, difference, number, probability, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, sentence
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
@@ -26,6 +26,8 @@ NOTE = (
     "counted as missing; Holm's adjustment over {family}; d_z is the mean of the differences over their standard "
     "deviation."
 )
+# More cells than this are no picture: a column per cell would be metres wide.
+MOST_DRAWN = 200
 COLUMNS = ["against", "n", "difference [95 % interval]", "t (df)", "p", "p (Holm)", "d_z", "p (Wilcoxon)"]
 
 
@@ -157,6 +159,8 @@ def figure(source: Source) -> Figure:
     named = runs.assign(case=["\n".join(name) for name in names])
 
     def paint() -> Drawing:
+        if len(data) > MOST_DRAWN * len(metrics):
+            return sentence(f"{len(data) // len(metrics)} cells are too many to draw; the table has their numbers")
         width = max(3.0, 1.0 + 0.22 * len(data) / len(metrics))
         drawing, axes = canvas(1, len(metrics), size=(width * len(metrics), 3.2), squeeze=False)
         for place, metric in zip(axes.flat, metrics, strict=True):

@@ -14,6 +14,7 @@ from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import Product, product_job
+from eflops.results.paths import GATHERED_FOLDER
 from eflops.results.record import Record
 from eflops.results.store import Store
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
     from eflops.analysis.table import Table
 
-GATHERED = "gathered"
+GATHERED = GATHERED_FOLDER
 SUFFIXES = ("csv", "curves.csv", "supports.csv")
 
 

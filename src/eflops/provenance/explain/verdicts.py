@@ -17,6 +17,7 @@ from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.provenance.explain.address import same
+from eflops.results.paths import GATHERED
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def runs_behind(source: Source, line: dict[str, Any], reads: Sequence[Read]) -> 
     """The gathered runs that a line's verdict rests on, with what each contributes where it is one number."""
     frames = [pd.DataFrame(columns=["experiment", "record"])]
     for read in dict.fromkeys(reads):
-        if not source.has(f"gathered/{read.experiment}.csv"):
+        if not source.has(GATHERED.format(experiment=read.experiment)):
             continue
         runs = source.runs(read.experiment)
         runs = runs[runs["method"].isin(read.methods)] if read.methods else runs
