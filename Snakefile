@@ -78,8 +78,9 @@ rule search:
 
 
 rule smoke:
-    """Everything, for a config of tiny sizes."""
+    """Every rule, for a config of tiny sizes: all, and the search that takes the fewest jobs."""
     input:
         rules.all.input,
+        expand("<results>/search/{dataset}.json", dataset=SMALLEST_SEARCH),
     message:
         "All is made"

@@ -19,7 +19,7 @@ from eflops.data.table import build as build_table
 from eflops.errors import UserError
 from eflops.provenance.predict import model_of, read_model
 from eflops.results.labels import Run
-from eflops.results.store import RECORDS, Store, pack
+from eflops.results.store import RECORDS, SMALL, Store, opened, pack, pack_small
 from eflops.training.train import train
 
 SAMPLES = [f"S{number:02d}" for number in range(60)]
@@ -148,3 +148,16 @@ def test_what_is_no_model_is_refused(results: Path) -> None:
         read_model(Path("matrix.csv"))
     with pytest.raises(UserError, match=r"none.csv is missing; make it with: eflops model"):
         read_model(Path("none.csv"))
+
+
+def test_a_published_record_gives_the_same_model(results: Path) -> None:
+    """Published records and manifests are packed."""
+    loose = model_of(Store(results), "mine", "fedavg", 0, 0)
+    out = Path("published")
+    out.mkdir()
+    pack(results / "runs", ["mine"], out / RECORDS)
+    pack_small(results, ["data/mine/all-draw0/manifest.json"], out / SMALL)
+    shutil.copytree(results / "data/mine", out / "data/mine", ignore=shutil.ignore_patterns("all-*"))
+    with opened(out) as store:
+        packed = model_of(store, "mine", "fedavg", 0, 0)
+    assert (packed.weights == loose.weights).all()

@@ -262,9 +262,7 @@ def test_records_of_other_code_are_ranked_and_adopted(tmp_path: Path) -> None:
     assert cases["flops_with_t"]["rate"] == chosen["flops"]["rate"]
     raw = SMALL_SEARCH | {
         "chosen": str(tmp_path / "chosen.yaml"),
-        "experiments": {
-            "t": small_results.CONFIG["experiments"]["support_recovery"] | {"cases_of": "synthetic_temperature"}
-        },
+        "experiments": {"t": EXPERIMENT | {"methods": ["eflops"], "cases_of": "synthetic_temperature"}},
     }
     assert variants_of(check(raw), "t", "eflops")["t0_1"].temperature == 0.1
     with pytest.raises(ConfigError, match="no entry synthetic_other"):

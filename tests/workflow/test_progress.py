@@ -57,3 +57,12 @@ def test_the_page_waits_for_the_data_beyond_the_paper(tmp_path: Path) -> None:
 def test_unit_tests_of_a_finished_study_can_be_generated(study: Study) -> None:
     study.snakemake("--generate-unit-tests")
     assert (study.folder / ".tests/unit/test_train.py").exists()
+
+
+def test_the_smoke_run_touches_every_rule_in_few_jobs(tmp_path: Path) -> None:
+    lay_out(tmp_path / "clone")
+    output = Study(tmp_path / "clone").snakemake("--dry-run", "smoke", "--configfile", "config/smoke.yaml")
+    stats = dict(re.findall(r"^(\w+) +(\d+)$", output.partition("Job stats:")[2], re.MULTILINE))
+    rules = {rule.partition("_")[0] if rule.startswith("data_") else rule for rule in stats}
+    assert {script.stem for script in (tmp_path / "clone/workflow/scripts").glob("*.py")} <= rules
+    assert int(stats["total"]) <= 100

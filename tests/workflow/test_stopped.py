@@ -106,3 +106,17 @@ def test_deleting_all_output_keeps_downloaded_files(tmp_path: Path) -> None:
     study.snakemake("--delete-all-output", "results/raw/mnist.json")
     assert not listing.exists()
     assert image.exists()
+
+
+def test_a_results_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    study = tiny(tmp_path / "study", rounds=4, seeds=1)
+    command = " ".join(f"'{word}'" for word in [*SNAKEMAKE, CELL])
+    script = f"mkdir results && mount -t tmpfs -o ro tmpfs results || exit 77; {command}"
+    environment = {**os.environ, "PYTHONPATH": str(study.folder / "src")}
+    unshare = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script]
+    done = subprocess.run(unshare, cwd=study.folder, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode == 77 or "unshare failed" in done.stderr:
+        pytest.skip("a read-only file system needs user namespaces")
+    assert done.returncode == 1
+    assert "results: this folder cannot be written to; make it writable, or set `results` to another." in done.stderr
+    assert "Traceback" not in done.stderr

@@ -30,8 +30,9 @@ from eflops.config.load import check, in_order_of, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.plan import all_plans, slices
 from eflops.config.products import products
+from eflops.errors import UserError
 from eflops.files import locate
-from eflops.results.specs import wanted_folder
+from eflops.results.specs import refuse_read_only, wanted_folder
 
 # A folder of one's own brings its own config (--directory, or a deployed module); otherwise the paper's is taken.
 OWN_CONFIGS = [path for path in ("config.yaml", "config/config.yaml") if Path(path).exists()]
@@ -89,6 +90,11 @@ onstart:
     # Snakemake 9 starts a timer for each job that ends while others wait, and each timer goes through all waiting jobs
     # once a second from then on: minutes of CPU in a full run. Without the rate limiter there are no timers.
     workflow.scheduler.job_rate_limiter = None
+    # Otherwise the first job ends in a traceback of Snakemake's own.
+    try:
+        refuse_read_only(Path(RESULTS))
+    except UserError as error:
+        sys.exit(f"eflops: {error}")
 
 
 wildcard_constraints:

@@ -5,7 +5,7 @@ from functools import cache
 from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
 from eflops.code import code_hash, combined, data_module, file_hash
 from eflops.config.models import data_settings
-from eflops.config.products import product_job, shown_methods
+from eflops.config.products import product_job, shown_methods, target_of
 from eflops.config.searches import ranking
 from eflops.config.study import present_code
 from eflops.explorer.page import assets_hash
@@ -19,7 +19,10 @@ def specify(job, text, complete=True):
 
     It is written while the workflow is read: Snakemake may remember that a file written later is not there.
     """
-    wanted = want(Path(RESULTS), job, text, complete)
+    try:
+        wanted = want(Path(RESULTS), job, text, complete)
+    except OSError as error:
+        sys.exit(f"eflops: {Path.cwd()}: this folder cannot be written to ({error.strerror}); make it writable.")
     DIGESTS[str(wanted.file)] = wanted.digest
 
 
@@ -73,7 +76,12 @@ for name, product in PRODUCTS.items():
     modules = ("eflops.analysis.products", product.module)
     specify_values(f"{product.kind}s/{name}", product.kind, modules, **product_job(STUDY, product))
 
-JUDGED = [name for name in needs(ROOT / TARGETS) if name in STUDY.experiments]
+# The summary and the explorer cover the data beyond the paper too. An experiment with another target is trained by that
+# target alone.
+WHOLE = ("all", "beyond")
+WHOLE_EXPERIMENTS = [name for name, entry in STUDY.experiments.items() if entry.target in WHOLE]
+
+JUDGED = [name for name in needs(ROOT / TARGETS) if name in WHOLE_EXPERIMENTS]
 specify_values(
     "scorecard",
     "scorecard",
@@ -82,8 +90,9 @@ specify_values(
     experiments=JUDGED,
 )
 
-SUMMARISED = summary_sources(PRODUCTS.values())
-SUMMARISED_TRIALS = summary_trials(PRODUCTS.values())
+WHOLE_TABLES = [product for product in PRODUCTS.values() if target_of(STUDY, product) in WHOLE]
+SUMMARISED = summary_sources(WHOLE_TABLES)
+SUMMARISED_TRIALS = summary_trials(WHOLE_TABLES)
 specify_values("summary", "summary", ["eflops.analysis.summary.write"], sources=SUMMARISED, trials=SUMMARISED_TRIALS)
 
 specify_values(

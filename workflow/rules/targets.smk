@@ -1,10 +1,5 @@
 # The files that targets consist of, and what is said of a misspelt one.
 from eflops.config.messages import misspelt
-from eflops.config.products import target_of
-
-# The summary and the explorer cover the data beyond the paper too. An experiment with another target is trained by that
-# target alone.
-WHOLE = ("all", "beyond")
 
 
 def product_files(kind, target="all"):
@@ -14,11 +9,10 @@ def product_files(kind, target="all"):
 
 
 WHOLE_PRODUCTS = [product_files(kind, target) for kind in ("table", "figure") for target in WHOLE]
-WHOLE_CELLS = [
-    f"<results>/{cell}"
-    for cell in CELLS
-    if getattr(STUDY.experiments.get(Path(cell).parts[1]), "target", None) in WHOLE
-]
+WHOLE_CELLS = [f"<results>/{cell}" for cell in CELLS if Path(cell).parts[1] in WHOLE_EXPERIMENTS]
+
+# The searches by the number of their training jobs; a config may have none.
+SMALLEST_SEARCH = sorted(SEARCH_OF, key=lambda entry: sum(SEARCH_OF[entry] in Path(cell).parts for cell in CELLS))[:1]
 
 # Of a misspelt file Snakemake says that no rule makes it, or shows a traceback; what was typed is known here, and so is
 # the nearest name. The host of a module may have files of its own there.

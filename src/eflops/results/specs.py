@@ -78,6 +78,13 @@ def keep(text: str, file: Path) -> None:
     write_text(file, text)
 
 
+def refuse_read_only(folder: Path) -> None:
+    """Refuse a folder that nothing can be written to, or where it could not be made."""
+    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+    if not os.access(there, os.W_OK):
+        raise UserError(f"{there}: this folder cannot be written to; make it writable, or set `results` to another.")
+
+
 def _text(file: Path) -> str | None:
     try:
         return file.read_text(encoding="utf-8")

@@ -59,6 +59,7 @@ def test_table_1_has_its_columns_in_order_with_the_references_last(table: Callab
         "Fed-IHT",
         "FedIter-HT",
         "FedAvg",
+        "FedDualAvg (lasso)",
         "Centralized E-FLoPS",
         "Best subset (reference)",
         "Lasso cut to m (reference)",
