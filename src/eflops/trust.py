@@ -106,6 +106,12 @@ def allow_all() -> None:
     _all[0] = True
 
 
+def distrust() -> None:
+    """Let no name in but the package's own, whatever was let in before."""
+    _names.clear()
+    _all[0] = False
+
+
 def allow_config(config: Any) -> None:
     """Let in whatever the user's config, as a plain mapping, names."""
     _names.update(_named(config))

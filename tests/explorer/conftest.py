@@ -54,7 +54,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("explorer") / "results"
     small_results.make(folder, config())
     gathered = [folder / f"gathered/rates.{form}" for form in ("csv", "supports.csv")]
-    rules = ranking(check(config()).searches["rates"])
+    checked = check(config())
+    search_entry = checked.searches["rates"]
+    rules = ranking(search_entry, checked.datasets[search_entry.dataset])
     search.write(*gathered, targets_of(folder), rules, folder / "search")
     return folder
 

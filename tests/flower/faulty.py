@@ -15,6 +15,10 @@ FOLDER = "FAULTY_FOLDER"
 SECRET = "row 17 reads 2.5"
 
 
+class Faultless(fedavg.Method):
+    """Never fails."""
+
+
 class Faulty(fedavg.Method):
     """Fails once, where a subclass says how."""
 

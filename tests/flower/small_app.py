@@ -28,7 +28,7 @@ CONFIG: dict[str, Any] = {
             "ratios": [1.2],
             "methods": ["eflops", "fedavg", "raises"],
             "seeds": 2,
-            "settings": {"rounds": 3, "finetune_rounds": 1, "rate": 0.05},
+            "settings": {"rounds": 3, "finetune_rounds": 1, "rate": 0.05, "local_steps": 3, "prune_from": 0.5},
         }
     },
 }

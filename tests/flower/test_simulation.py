@@ -19,6 +19,7 @@ from flwr.serverapp import Grid
 from flwr.supercore import telemetry
 from ray._common.usage import usage_lib
 
+from eflops import trust
 from eflops.config.cell import CellSpec
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
@@ -40,7 +41,7 @@ FAULTY = {
     "Garbles": FaultPolicy("repeat", repeats=1),
     "Dawdles": FaultPolicy("continue", seconds=8.0),
 }
-FAULTLESS = "eflops.training.methods.fedavg:Method"
+FAULTLESS = "faulty:Faultless"
 RUNS = (Run("base", 0, 3), Run("fast", 0, 4))
 
 
@@ -87,8 +88,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for dataset, federation in federations():
         save(federation, root / "data" / dataset / "nd1.00-draw0", {})
     cells = [(dataset, name) for dataset in DATASETS for name in METHODS]
-    for cell in [*cells, ("synthetic", FAULTLESS)]:
-        train(job(root, "batched", *cell), lambda title: lambda *_: None)
+    with trust.session():
+        trust.allow("method", FAULTLESS)
+        for cell in [*cells, ("synthetic", FAULTLESS)]:
+            train(job(root, "batched", *cell), lambda title: lambda *_: None)
 
     def work(grid: Grid, nodes: dict[int, int]) -> None:
         for cell in cells:
@@ -96,7 +99,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for name, fault_policy in FAULTY.items():
             _on_flower(job(root, "flower", "synthetic", f"faulty:{name}", RUNS[:1]), grid, nodes, fault_policy)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with trust.session(), pytest.MonkeyPatch.context() as patch:
+        trust.allow_all()
         patch.setenv(faulty.FOLDER, str(root))
         patch.setenv("FAULTY_SECONDS", "16")
         simulation.simulate(CLIENTS, work)

@@ -74,6 +74,14 @@ def run(folder: Path, *commands: Callable[[Path], None]) -> None:
             command(folder)
 
 
+@pytest.fixture(autouse=True)
+def _trust_nothing() -> Iterator[None]:
+    """A job of the user's workflow trusts every name for its whole process; here the next test is another process."""
+    with trust.session():
+        trust.distrust()
+        yield
+
+
 @pytest.fixture(scope="module")
 def traps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A module that leaves a mark when it is imported; the folder of the mark."""

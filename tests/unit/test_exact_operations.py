@@ -9,10 +9,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from eflops.data.federation import Federation
 from small_problems import METHODS, random_images, train_runs
 
-# Copies, views and choices move numbers; comparisons find them; these four are rounded exactly, number by number.
+# Copies, views and choices move numbers; comparisons find them; the others
+# are rounded exactly, number by number.
 MOVES = {
     "_local_scalar_dense", "_to_copy", "clone", "copy_", "detach", "empty", "empty_like", "expand", "fill_", "full",
-    "index", "index_put_", "index_select", "lift_fresh", "masked_fill", "new_zeros", "reshape", "select", "slice",
+    "index", "index_put_", "index_select", "lift_fresh", "masked_fill", "new_empty", "new_zeros", "reshape", "select",
+    "slice",
     "squeeze", "stack", "transpose", "unsqueeze", "view", "where", "zero_", "zeros", "zeros_like", "cat", "alias",
     "_reshape_alias", "unbind", "split_with_sizes", "nonzero",
     "ones_like", "clamp", "clamp_", "maximum", "minimum", "abs", "abs_", "neg",
@@ -31,7 +33,7 @@ COMPARISONS = {
     "bitwise_and",
     "logical_not",
 }
-ROUNDED = {"add", "add_", "sub", "sub_", "mul", "mul_", "div", "div_"}
+ROUNDED = {"add", "add_", "sub", "sub_", "rsub", "mul", "mul_", "div", "div_"}
 # Of whole numbers alone.
 COUNTS = {"sum", "arange"}
 

@@ -191,9 +191,9 @@ def test_a_data_set_of_ones_own_is_found_by_module_and_function() -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("syntetic", "no data set 'syntetic': make src/eflops/data/syntetic.py or write module:function"),
-        ("nowhere:build", "needs the missing module 'nowhere'"),
-        ("json:build", "json has no function 'build'"),
+        ("syntetic", "syntetic: there is no module eflops.data.syntetic"),
+        ("nowhere:build", "nowhere:build: this data set is not part of eflops"),
+        ("json:build", "json:build: this data set is not part of eflops"),
     ],
 )
 def test_a_data_set_that_is_not_there_is_named(kind: str, message: str) -> None:

@@ -130,7 +130,7 @@ def test_impossible_minimum_is_refused_with_a_number_that_would_do() -> None:
         UserError, match=r"at least 30 rows each need 300 rows and there are 240: lower min_rows to 24 "
     ):
         dirichlet_counts(240, 10, 1.0, 30, seed=0)
-    with pytest.raises(UserError, match="there are 3: take at most 3 clients, or more rows"):
+    with pytest.raises(UserError, match="there are 3: take at most 3 clients"):
         dirichlet_counts(3, 10, 1.0, 1, seed=0)
     with pytest.raises(UserError, match="lower min_rows to 2 or less"):
         dirichlet_labels(np.zeros(10, dtype=int), 4, 1.0, 3, seed=0)

@@ -36,7 +36,7 @@ CONFIG: dict[str, Any] = {
     },
     "methods": {
         "eflops": {"method": "eflops", "label": "E-FLoPS", "settings": SETTINGS},
-        "fediht": {"method": "fediht", "label": "Fed-IHT", "settings": SETTINGS},
+        "fediht": {"method": "fediht", "label": "Fed-IHT", "settings": {**SETTINGS, "sparse_upload": True}},
         "fedavg": {"method": "fedavg", "label": "FedAvg", "settings": SETTINGS},
         "centralized": {"method": "eflops", "label": "Centralized", "pooled": True, "settings": SETTINGS},
     },

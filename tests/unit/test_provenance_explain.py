@@ -109,6 +109,8 @@ def test_published_results_explain_the_same(
     loose, packed = (
         json.loads(explained(capsys, folder / TABLE, *address)) for folder in (small_results, small_published)
     )
+    for runs, folder in ((loose["runs"], small_results), (packed["runs"], small_published)):
+        assert all(run.pop("record").startswith(str(folder)) for run in runs)
     assert loose["runs"] == packed["runs"]
 
 

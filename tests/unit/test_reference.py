@@ -14,6 +14,7 @@ from eflops.training.engines import reference, single
 from eflops.training.methods import dense, eflops, feddualavg, feedback
 from eflops.training.methods.cut import top
 from eflops.training.models.cnn import build
+from eflops.training.modules import built_in
 from eflops.training.training_log import TrainingLog
 from small_problems import GATED, METHODS, train_reference, train_runs
 
@@ -145,7 +146,7 @@ def test_a_cut_of_the_cnn_keeps_the_same_weights_of_every_layer() -> None:
     magnitude[:, : model.layers[0].stop] *= 1e-3
     for floor in (0.0, 0.013):
         problem = single.Problem(
-            single.as_module("cnn", (1, 28, 28), {"classes": 10}), [], 1, 1, TrainingSettings(layer_floor=floor), 0
+            built_in("cnn", (1, 28, 28), {"classes": 10}), [], 1, 1, TrainingSettings(layer_floor=floor), 0
         )
         plain = reference.top(problem, magnitude[0], 1110)
         assert torch.equal(plain, top(magnitude, 1110, model.layers, floor)[0])

@@ -67,7 +67,7 @@ def fit(name: str, federation: Federation, settings: Mapping[str, Any]) -> dict[
     rows = federation.pooled().clients[0]
     classes = federation.meta.get("classes")  # a regression need not say that it has none
     per_class = settings.get("genes_per_class") or settings.get("keep")
-    m = kept_weights(settings["density"], per_class, rows.x.shape[1] * (classes or 1), classes)
+    m = kept_weights(settings.get("density", 0.0), per_class, rows.x.shape[1] * (classes or 1), classes)
     features = np.sort(choose(rows.x.astype(float), rows.y, m))
     metrics = measure(features, rows, federation.test)
     if "support" in federation.truth:

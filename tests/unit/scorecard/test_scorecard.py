@@ -123,7 +123,7 @@ def test_one_draw_alone_is_not_judged_and_says_so(paper_like) -> None:
         paper_like.runs[name] = runs[runs["draw"] == 0]
     card = paper_like.card()
     judged = {line.id for line in card.lines if line.judgement.verdict != Verdict.UNJUDGED}
-    assert judged == {"claim/golub-run"}
+    assert judged == {"claim/golub-run", "claim/sparse-fediht"}
     assert card.line("table1/0.64/eflops").judgement.reason == "support_recovery has 1 draw; 2 are needed."
 
 

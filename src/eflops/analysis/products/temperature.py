@@ -94,6 +94,7 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
             row[f"{NAMES[metric]}, p"] = probability(cell, "p")
         rows.append(row)
     runs = source.runs(source.experiment)
+    runs = runs.assign(case=runs["variant"], temperature=runs[TEMPERATURE])
     note = (
         f"Mean ± standard deviation over {units_in_words(runs)}, each the mean over all N/d; differences are paired by "
         "draw, with 95 % intervals. The search's draws chose the settings, these draws had no part in it."
