@@ -17,7 +17,7 @@ from eflops.analysis.cells import rows_by, spread
 from eflops.analysis.scorecard.line import MARKS, count_verdicts
 from eflops.analysis.scorecard.sections import section_of
 from eflops.analysis.scorecard.verdict import Verdict
-from eflops.analysis.summary.point import Claim, Summary
+from eflops.analysis.summary.point import REPRODUCTION, Claim, Summary
 from eflops.analysis.summary.verdicts import claims as claims_of
 from eflops.analysis.text import exact, markdown_table, markdown_text
 from eflops.config.study import read_study
@@ -88,7 +88,8 @@ def findings(results: Path) -> str:
     path = results / paths.SUMMARY
     if not path.exists():
         return PENDING
-    points = Summary.of(read_json(path)).headlines
+    # How much was reproduced stands above the picture (`verdict`).
+    points = [point for point in Summary.of(read_json(path)).headlines if point.headline != REPRODUCTION]
     page = results / paths.EXPLORER
     return "\n".join(f"- **{point.headline}.** {point.text} [Runs]({page}#{point.link})" for point in points)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from eflops import trust
-from eflops.config.settings import GatedSettings, TrainingSettings
+from eflops.config.settings import GatedSettings, TrainingSettings, settings_class
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
@@ -328,9 +328,17 @@ def test_a_method_that_changes_itself_is_refused(synthetic: Federation) -> None:
         train_runs(synthetic, "linear", f"{__name__}:Hoarding", [0])
 
 
+class Cutting(FedAvg):
+    """Federated averaging whose server cuts."""
+
+    server_cuts = True
+
+
 def test_feedback_is_refused_where_the_server_cuts(synthetic: Federation) -> None:
-    with pytest.raises(UserError, match=r"methods\.fediht: its method cannot exchange compressed changes"):
-        train_runs(synthetic, "linear", "fediht", [0], feedback=0.1)
+    name = f"{__name__}:Cutting"
+    assert "feedback" not in settings_class("fediht").model_fields
+    with pytest.raises(UserError, match="feedback is for methods that exchange raw vectors"):
+        train_runs(synthetic, "linear", name, [0], feedback=0.1)
 
 
 def test_all_entries_in_every_message_are_federated_averaging(synthetic: Federation) -> None:

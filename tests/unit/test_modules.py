@@ -18,6 +18,7 @@ from eflops.results.labels import Run
 from eflops.results.record import Result, result_hash
 from eflops.training.engines import batched, reference
 from eflops.training.modules import ModuleModel, seeded
+from eflops.training.numerics import wire
 from eflops.training.rounds import Connect, Server
 from eflops.training.train import make_method, make_result, make_task
 from small_problems import METHODS, random_images, small_job
@@ -93,6 +94,36 @@ def test_flowers_client_and_the_reference_engine_agree_but_for_rounding(name: st
     (ours,) = train(synthetic, "nets:dropout", name, [1], engine="batched", **settings)
     assert own.metrics == pytest.approx(ours.metrics, rel=1e-2, abs=1e-3)
     assert own.traffic == ours.traffic
+
+
+@EVERY
+def test_ungated_parameters_are_trained_and_never_cut_nor_counted_in_the_density(
+    name: str, synthetic: Federation
+) -> None:
+    settings: dict[str, Any] = {"gated": ["first"], "initial": "uniform", "prune_from": 0.25}
+    results = [
+        train(synthetic, "nets:split", name, [3], engine=each, **settings)[0] for each in ("batched", "reference")
+    ]
+    for result in results:
+        assert result.parameters == 100
+        assert len(result.support) == 9  # a tenth of the 93 gated parameters
+        assert len(result.ungated) == 7
+        assert 0 not in result.ungated
+    fast, plain = results
+    assert fast.support == plain.support
+    assert fast.weights + fast.ungated == pytest.approx(plain.weights + plain.ungated, rel=1e-2, abs=1e-3)
+    assert fast.traffic == plain.traffic
+
+
+def test_ungated_parameters_are_sent_without_indices_and_gates(synthetic: Federation) -> None:
+    settings: dict[str, Any] = {"gated": ["first"], "engine": "batched"}
+    last = {
+        name: train(synthetic, "nets:split", name, [1], **settings)[0].traffic["training"]["last_round"]
+        for name in ("eflops", "fediht")
+    }
+    messages = 2 * 2  # two clients, down and up
+    assert last["eflops"] == messages * wire.encoded_size(93, 9, vectors=2, numbers=2, ungated=7)
+    assert last["fediht"] == messages * (wire.encoded_size(93, 9) + 4 + 4 * 7)
 
 
 def test_a_networks_weights_are_not_compared_with_the_true_features(synthetic: Federation) -> None:

@@ -2,7 +2,14 @@
 # eflops.results.specs says how this holds without Snakemake's metadata and without a dry run touching the results.
 from functools import cache
 
-from eflops.analysis.needs import TARGETS, judges, needs, summary_sources, summary_trials
+from eflops.analysis.needs import (
+    TARGETS,
+    WHOLE,
+    compared_experiments,
+    judges,
+    summary_sources,
+    summary_trials,
+)
 from eflops.code import code_hash, combined, data_module, file_hash
 from eflops.config.models import data_settings
 from eflops.config.products import product_job, shown_methods, target_of
@@ -76,12 +83,9 @@ for name, product in PRODUCTS.items():
     modules = ("eflops.analysis.products", product.module)
     specify_values(f"{product.kind}s/{name}", product.kind, modules, **product_job(STUDY, product))
 
-# The summary and the explorer cover the data beyond the paper too. An experiment with another target is trained by that
-# target alone.
-WHOLE = ("all", "beyond")
 WHOLE_EXPERIMENTS = [name for name, entry in STUDY.experiments.items() if entry.target in WHOLE]
 
-JUDGED = [name for name in needs(ROOT / TARGETS) if name in WHOLE_EXPERIMENTS]
+JUDGED = compared_experiments(ROOT / TARGETS, STUDY)
 specify_values(
     "scorecard",
     "scorecard",

@@ -11,11 +11,16 @@ from eflops.files import PROJECT
 from eflops.results.paths import SEARCHES
 
 if TYPE_CHECKING:
+    from eflops.config.models import Config
     from eflops.config.products import Product
 
 SCORECARD = "scorecard.json"
 # The paper's numbers and claims, below the project; published results bring those they were judged by.
 TARGETS = "resources/paper/targets.yaml"
+
+# The targets of a whole run: the paper, and the data beyond it. An experiment with another target is trained by that
+# target alone.
+WHOLE = ("all", "beyond")
 
 # What the summary reads where it was made, below a results folder.
 TEMPERATURE, PROFILE = "tables/temperature.csv", "tables/temperature_profile.csv"
@@ -59,3 +64,9 @@ def needs(targets: Path) -> list[str]:
     """The names of all experiments that the judges read; claims state them in their sources."""
     numbers = {name for section in SECTIONS for name in section.experiments}
     return sorted(numbers.union(*map(experiments_of, read_paper(targets).claims)))
+
+
+def compared_experiments(targets: Path, config: "Config") -> list[str]:
+    """The experiments that the scorecard reads: those that it needs, the config has, and a whole run trains."""
+    there = {name for name, entry in config.experiments.items() if entry.target in WHOLE}
+    return [name for name in needs(targets) if name in there]

@@ -25,7 +25,7 @@ class Point:
         text: a sentence, its numbers from this run.
         link: its runs on the explorer's page, such as `tables/sparse_regime` or `scorecard?line=claim/syn-r2`.
         headline: which of `HEADLINES` the sentence stands under on the front page; empty for none. Points of one
-            headline are joined in the order of the subjects, so few should have one.
+            headline are joined in the order of the subjects; the front page has room for the first two.
 
     Example:
         Point("Error feedback restores support recovery: +0.180 (+0.120 to +0.240).", "tables/feedback", COMMUNICATION)
@@ -71,11 +71,11 @@ class Summary:
 
     @property
     def headlines(self) -> list[Point]:
-        """One point per headline that anything was found for; the link is that of the first point under it."""
+        """One point per headline that anything was found for: its first two sentences, with the link of the first."""
         points = [point for subject in self.subjects for point in subject.points]
         by_headline = {name: [point for point in points if point.headline == name] for name in HEADLINES}
         return [
-            Point(" ".join(point.text for point in points), points[0].link, name)
+            Point(" ".join(point.text for point in points[:2]), points[0].link, name)
             for name, points in by_headline.items()
             if points
         ]

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from eflops import trust
-from eflops.analysis.needs import needs, targets_of
+from eflops.analysis.needs import compared_experiments, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.evidence import Evidence
@@ -47,8 +47,8 @@ class Reading(Evidence):
 
 
 def judged_experiments(folder: Path, config: Config) -> list[str]:
-    """The experiments that the scorecard reads and the config has."""
-    return [name for name in needs(targets_of(folder)) if name in config.experiments]
+    """The experiments that the scorecard of a folder reads."""
+    return compared_experiments(targets_of(folder), config)
 
 
 def judged(source: Source, config: Config) -> Scorecard:
