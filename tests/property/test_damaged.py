@@ -77,7 +77,7 @@ def test_commands_answer_by_a_sentence(
         assert "Traceback" not in printed.out + printed.err
 
 
-@pytest.mark.parametrize("content", ["d: 3", "- 1", "", "{a: [1]}", "\x00"])
+@pytest.mark.parametrize("content", ["e: 3", "- 1", "", "{a: [1]}", "\x00"])
 def test_chosen_settings_that_are_none_are_refused_by_adopt(
     tmp_path: Path, content: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -89,7 +89,7 @@ def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_result
     report = audit(small_results, Options(cores=1, pictures=False, seed=3, seconds=0))
     assert "metrics of 1 of 24 records computed again from their weights (--weights 1 --seed 3 chooses" in str(report)
     assert sample(range(100), 5, 3) == sample(range(100), 5, 3) != sample(range(100), 5, 4)
-    assert sample(range(100), 5, 3) == sample(range(100), 9, 3)[:5]
+    assert set(sample(range(100), 5, 3)) < set(sample(range(100), 9, 3))
 
 
 def test_a_record_copied_from_another_seed(results: Path) -> None:

@@ -36,6 +36,7 @@ def config(cases: int) -> dict[str, Any]:
             "fedavg": {"method": "fedavg", "label": "FedAvg", "settings": settings},
             "fediht": {"method": "fediht", "label": "Fed-IHT", "settings": settings},
         },
+        "products": {"fig_scorecard": None},
         "experiments": {
             "many": {
                 "dataset": "synthetic",
@@ -65,11 +66,11 @@ def steps(folder: Path, cases: int) -> dict[str, float]:
     timed("train", lambda: small_results.train_plan(checked, plan, folder))
     timed("gather", lambda: small_results.gather(plan, folder))
     study.write(raw, folder / study.NAME)
-    for product in products(checked):
+    for product in (each for each in products(checked) if each.experiments):
         out = [folder / path for path in product.files]
         timed(product.name, lambda product=product, out=out: make_product(product_job(checked, product), folder, out))
     report = timed("audit", lambda: audit(folder, Options(pictures=False, cores=1, weights=0)))
-    assert [str(finding) for finding in report.findings] == []
+    assert [str(finding) for finding in report.findings if finding.kind != "missing"] == []
     assert report.records == 4 * cases
     page = timed("explorer", lambda: page_of(folder, "results"))
     assert f"case{cases - 1}" in page or len(page) > cases

@@ -25,7 +25,7 @@ def test_reading_the_workflow_leaves_the_results_as_they_are(study: Study) -> No
     study.edit("config.yaml", "label: FedAvg, settings: {rounds: 6", "label: Averaging, settings: {rounds: 7")
     (study.folder / RECORD).unlink()
     del before[RECORD.removeprefix("results/")]
-    for reading in (["--dry-run", "all"], ["--lint"], ["--list-rules"], ["--rulegraph", "all"]):
+    for reading in (["--dry-run", "all"], ["--lint"], ["--list-rules"], ["all", "--rulegraph"]):
         study.snakemake(*reading)
         assert content(results) == before, reading
     assert study.would_train() == {"eflops nd0.64", "fedavg nd0.64", "fedavg nd1.00"}

@@ -13,12 +13,12 @@ docs/adding-a-model.md says what a module may do.
 
 import math
 import random
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib import import_module
 from itertools import groupby
 from typing import Any
 
@@ -301,7 +301,7 @@ class ModuleModel:
 def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Sequence[str] | None) -> ModuleModel:
     """The model that the user's function "module:build" makes, with `loss` and `metrics` of the same file."""
     build: Build = trust.load("model", name)
-    beside: Any = import_module(name.partition(":")[0])
+    beside: Any = sys.modules[name.partition(":")[0]]
     loss, metrics = getattr(beside, "loss", None), getattr(beside, "metrics", None)
     return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics, unit_of(meta))
 

@@ -47,8 +47,11 @@ def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
 
 
 def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
-    """The first items, so many, of the order that the seed chooses; all of them where no count is given."""
-    return list(items) if count is None or count >= len(items) else shuffled(items, seed)[:count]
+    """The first items, so many, of the order that the seed chooses, in their own order; all where no count is given."""
+    if count is None or count >= len(items):
+        return list(items)
+    chosen = set(shuffled(range(len(items)), seed)[:count])
+    return [item for index, item in enumerate(items) if index in chosen]
 
 
 def check_weights(store: Store, paths: Iterable[str], seconds: float = math.inf) -> tuple[list[Finding], int]:
