@@ -263,8 +263,9 @@ def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> 
     """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
     try:
         present = yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else None
+        entries = [*(present or {}).values(), settings]
+        plain = [value for methods in entries for values in methods.values() for value in values.values()]
         chosen = {**(present or {}), dataset: settings}
-        plain = [value for methods in chosen.values() for values in methods.values() for value in values.values()]
     except (yaml.YAMLError, ValueError, TypeError, AttributeError):
         raise UserError(f"{into}: this is no file of chosen settings; name another one with --into.") from None
     if strange := [value for value in plain if not isinstance(value, bool | int | float | str | None)]:
