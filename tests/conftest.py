@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from eflops import trust
 from shared import made_once
 
 # The first call of a compiled function takes as long as its compilation.
@@ -21,8 +22,10 @@ def _training_leaves_no_trace() -> Iterator[None]:
     """Training switches denormals and gradients off for the whole process; tests of other files may need them.
 
     Flower's simulation sets PYTHONPATH to all that this process can import; programs started later would find it.
+    A job of the user's workflow trusts every name for its whole process; the next file is another process here.
     """
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, trust.session():
+        trust.distrust()
         patch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
         yield
     if torch := sys.modules.get("torch"):

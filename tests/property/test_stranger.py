@@ -91,7 +91,9 @@ def traps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     for name in ("__init__", "below"):
         (package / f"{name}.py").write_text(f"open({str(folder / 'mark')!r}, 'a').close()\ndef run(*a, **k): pass\n")
     sys.path.append(str(folder))
+    sys.modules.pop("stranger_part", None)
     yield folder
+    sys.modules.pop("stranger_part", None)
     sys.path.remove(str(folder))
 
 

@@ -38,15 +38,16 @@ REFUSED = [
 
 
 @pytest.fixture
-def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A module that notes in a file that it was imported; where the file would be."""
     mark = tmp_path / "imported"
     (tmp_path / "stranger_part.py").write_text(
         f"open({str(mark)!r}, 'a').close()\ndef run(*a, **k): raise ValueError\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.delitem(sys.modules, "stranger_part", raising=False)
-    return mark
+    sys.modules.pop("stranger_part", None)
+    yield mark
+    sys.modules.pop("stranger_part", None)
 
 
 @pytest.mark.parametrize(("role", "name"), REFUSED)
