@@ -60,15 +60,15 @@ def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
                         | {"record": path, "support": " ".join(map(str, sorted(draw.choice(300, 7, replace=False))))}
                     )
                     curves += [
-                        {"record": path, "phase": phase, "round": place}
+                        {"record": path, "phase": phase, "round": number}
                         | {metric: np.nan if diverged else draw.random() for metric in metrics}
                         | (
                             {key: 1 + draw.random() for key in GATES}
                             if "gate_rate" in settings and not diverged
                             else {}
                         )
-                        for phase, places in ROUNDS.items()
-                        for place in places
+                        for phase, rounds in ROUNDS.items()
+                        for number in rounds
                     ]
     frame = pd.DataFrame(rows)
     folder.mkdir(parents=True, exist_ok=True)

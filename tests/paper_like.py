@@ -170,7 +170,7 @@ def golub_supports(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
     rows = []
     for method, seed, record in runs[["method", "seed", "record"]].itertuples(index=False):
         column = paper.genes.get(method, {})
-        kept = [gene for place, gene in enumerate(column) if (seed + place) % 10 < round(10 * column[gene].value)]
+        kept = [gene for rank, gene in enumerate(column) if (seed + rank) % 10 < round(10 * column[gene].value)]
         rows.append((record, " ".join(str(_feature(gene, names, paper)) for gene in kept), ""))
     return pd.DataFrame(rows, columns=["record", "support", "weights"])
 

@@ -96,7 +96,7 @@ def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
         for row in rows.itertuples():
             gene = names.index.get_loc(row.probe)
             chosen = {draw: [bool({gene, gene + 3571} & kept) for kept in runs] for draw, runs in over_splits.items()}
-            shares = [np.mean(found) for found in chosen.values()]
+            shares = [np.mean(runs_of_gene) for runs_of_gene in chosen.values()]
             assert (row.frequency, row.sd_splits) == pytest.approx((np.mean(shares), np.std(shares, ddof=1)))
             assert (row.splits, row.n) == (3, 6)
             assert row.one_split == np.mean([bool({gene, gene + 3571} & kept) for kept in one_split[0]])
@@ -110,10 +110,10 @@ def test_gene_frequencies_are_those_of_the_records(source: Source) -> None:
 def _kept(source: Source, experiment: str, method: str) -> dict[int, list[set[int]]]:
     """By split the weights that each run kept, read from the records themselves."""
     folder = source.results / "runs" / experiment / "all" / method
-    found: dict[int, list[set[int]]] = {}
+    sets: dict[int, list[set[int]]] = {}
     for entry in map(record.read, sorted(folder.rglob("*.json"))):
-        found.setdefault(entry.run.draw, []).append(set(entry.result.support))
-    return found
+        sets.setdefault(entry.run.draw, []).append(set(entry.result.support))
+    return sets
 
 
 def test_an_explained_frequency_is_the_mean_over_its_runs(source: Source) -> None:
@@ -128,9 +128,11 @@ def test_accuracy_has_all_methods_and_the_references(source: Source) -> None:
     table = made(CONFIG, "golub_accuracy", source)
     cells_ = table.data.set_index(["experiment", "method", "metric"])
     runs = source.runs("golub_splits")
-    own = runs[runs["method"] == "fediht"].groupby("draw")["auc"].mean()
+    by_split = runs[runs["method"] == "fediht"].groupby("draw")["auc"].mean()
     cell = cells_.loc[("golub_splits", "fediht", "auc")]
-    assert (cell["mean"], cell["sd"], cell["n"], cell["units"]) == pytest.approx((own.mean(), own.std(), 6, 3))
+    assert (cell["mean"], cell["sd"], cell["n"], cell["units"]) == pytest.approx(
+        (by_split.mean(), by_split.std(), 6, 3)
+    )
     assert cells_.loc[("golub_splits", "best_subset", "accuracy"), "n"] == 3
     assert cells_.loc[("golub_runs", "lasso", "accuracy"), "n"] == 1
     assert len(table.rows) == 6 + 2 + 6 + 2 + 4
@@ -156,11 +158,13 @@ def test_paired_tests_agree_with_scipy_and_name_their_families(source: Source) -
 def test_stability_is_that_of_the_selected_genes(source: Source) -> None:
     table = made(CONFIG, "golub_stability", source).data.set_index(["experiment", "method"])
     runs = selected_features(source, "golub_splits", 3571)
-    own = runs[runs["method"] == "fedavg"]
+    method_runs = runs[runs["method"] == "fedavg"]
     row = table.loc[("golub_splits", "fedavg")]
-    assert row["jaccard"] == pytest.approx(np.mean([mean_jaccard(sets) for _, sets in own.groupby("seed")["selected"]]))
-    assert row["genes"] == pytest.approx(np.mean([len(chosen) for chosen in own["selected"]]))
-    assert row["different_genes"] == len(set().union(*own["selected"]))
+    assert row["jaccard"] == pytest.approx(
+        np.mean([mean_jaccard(sets) for _, sets in method_runs.groupby("seed")["selected"]])
+    )
+    assert row["genes"] == pytest.approx(np.mean([len(chosen) for chosen in method_runs["selected"]]))
+    assert row["different_genes"] == len(set().union(*method_runs["selected"]))
     assert (row["n"], table.loc[("golub_splits", "lasso"), "n"]) == (6, 3)
 
 

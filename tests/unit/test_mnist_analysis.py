@@ -65,17 +65,17 @@ PRODUCTS = [product for product in planned(STUDY) if product.category == "MNIST"
 def source(tmp_path_factory: pytest.TempPathFactory) -> Source:
     results = tmp_path_factory.mktemp("mnist")
     config = check(CONFIG)
-    for place in ("mnist/all-draw0", "mnist/all-draw1", "fashion/all-draw0"):
-        save(pictures(place), results / "data" / place, {})
+    for folder in ("mnist/all-draw0", "mnist/all-draw1", "fashion/all-draw0"):
+        save(pictures(folder), results / "data" / folder, {})
     for plan in all_plans(config):
         small_results.train_plan(config, plan, results)
         small_results.gather(plan, results)
     return Source(results, LABELS, ("centralized",))
 
 
-def pictures(place: str) -> Federation:
+def pictures(folder: str) -> Federation:
     """Each class is a bright square at its own place, with noise that is the place's own."""
-    generator = np.random.default_rng(len(place) + ord(place[-1]))
+    generator = np.random.default_rng(len(folder) + ord(folder[-1]))
 
     def block(rows: int) -> Block:
         labels = np.arange(rows) % 10

@@ -17,28 +17,28 @@ from eflops.analysis.stats.prediction import (
 
 def study(generator: np.random.Generator, draws: int, seeds: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
     """Values [draws + 1, seeds, columns] whose draw effects are shared by the columns in part, and the effects."""
-    shared, own = generator.normal(0, 0.04, (draws + 1, 1, 1)), generator.normal(0, 0.03, (draws + 1, 1, columns))
-    effects = 0.5 + shared + own
+    shared, by_column = generator.normal(0, 0.04, (draws + 1, 1, 1)), generator.normal(0, 0.03, (draws + 1, 1, columns))
+    effects = 0.5 + shared + by_column
     return effects + generator.normal(0, 0.03, (draws + 1, seeds, columns)), effects[:, 0]
 
 
 def test_one_seed_of_one_column_is_the_prediction_interval_of_statsmodels() -> None:
     values = np.random.default_rng(1).normal(size=12)
-    (found,) = prediction_intervals(values[:, None, None], [Noise(0.0, 1)])
+    (interval,) = prediction_intervals(values[:, None, None], [Noise(0.0, 1)])
     frame = sm.OLS(values, np.ones(12)).fit().get_prediction([1.0]).summary_frame(alpha=0.05)
-    assert found.mean - found.half == pytest.approx(frame["obs_ci_lower"][0])
-    assert found.mean + found.half == pytest.approx(frame["obs_ci_upper"][0])
+    assert interval.mean - interval.half == pytest.approx(frame["obs_ci_lower"][0])
+    assert interval.mean + interval.half == pytest.approx(frame["obs_ci_upper"][0])
 
 
 def test_an_example_by_hand() -> None:
     # Draw means 1, 2, 3 of two seeds that are .2 apart: S^2 = 1 with 2 degrees of freedom, w = .02 with 3.
     values = np.array([[0.9, 1.1], [1.9, 2.1], [2.9, 3.1]])[:, :, None]
-    (found,) = prediction_intervals(values, [Noise(0.3, 29)])
+    (interval,) = prediction_intervals(values, [Noise(0.3, 29)])
     # s^2 = 1 - .02/2 = .99, so .99 (1 + 1/3) + .02 / (2 x 3) + .3 = 1.62333.
-    assert found.error**2 == pytest.approx(1.62333, abs=1e-5)
+    assert interval.error**2 == pytest.approx(1.62333, abs=1e-5)
     terms = (4 / 3) ** 2 / 2 + (0.01 * 4 / 3) ** 2 / 3 + (0.02 / 6) ** 2 / 3 + 0.3**2 / 29
-    assert found.df == pytest.approx(1.62333**2 / terms, rel=1e-4)
-    assert found.t(4.0) == pytest.approx(2.0 / np.sqrt(1.62333), rel=1e-5)
+    assert interval.df == pytest.approx(1.62333**2 / terms, rel=1e-4)
+    assert interval.t(4.0) == pytest.approx(2.0 / np.sqrt(1.62333), rel=1e-5)
 
 
 def test_columns_that_move_together_are_one_and_columns_apart_add_up() -> None:
@@ -56,8 +56,8 @@ def test_the_interval_covers_a_further_draw_as_often_as_it_says() -> None:
     for _ in range(400):
         values, effects = study(generator, 10, 3, 4)
         paper = effects[-1] + generator.normal(0, 0.03 / np.sqrt(30), 4)
-        found = prediction_intervals(values[:-1], [Noise(0.03**2 / 30, 29)] * 4)
-        inside += [abs(number - each.mean) <= each.half for number, each in zip(paper, found, strict=True)]
+        intervals = prediction_intervals(values[:-1], [Noise(0.03**2 / 30, 29)] * 4)
+        inside += [abs(number - each.mean) <= each.half for number, each in zip(paper, intervals, strict=True)]
     assert np.mean(inside) == pytest.approx(0.95, abs=0.025)
 
 

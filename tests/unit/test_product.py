@@ -73,6 +73,6 @@ def test_chosen_rows_are_multiplied_where_they_lie(count: int, columns: int) -> 
     dots, alone = np.empty(count, np.float32), np.empty(1, np.float32)
     chosen_dots(weights, panels, chosen, dots)
     assert np.allclose(dots, matrix[chosen].astype(float) @ weights[:columns], atol=1e-4)
-    for place, row in enumerate(chosen):
+    for index, row in enumerate(chosen):
         chosen_dots(weights, panels, np.array([row]), alone)
-        assert alone[0] == dots[place]
+        assert alone[0] == dots[index]

@@ -35,7 +35,7 @@ def blocks(page: str, language: str) -> list[str]:
     return [part.split("```")[0] for part in parts]
 
 
-def own(**changes: Any) -> Config:
+def config_with(**changes: Any) -> Config:
     return check(merge(RAW, changes))
 
 
@@ -58,7 +58,7 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_table_of_the_docs_is_made_and_explained(beside: Path) -> None:
     (beside / "quartiles.py").write_text(blocks("adding-a-table.md", "python")[0])
-    config = own(**yaml.safe_load(blocks("adding-a-table.md", "yaml")[0]))
+    config = config_with(**yaml.safe_load(blocks("adding-a-table.md", "yaml")[0]))
     gathered.write(config, beside, ["golub_runs"])
     table = made(config, "accuracy_quartiles", Source(beside))
     runs = Source(beside).runs("golub_runs")
@@ -74,7 +74,7 @@ def test_the_table_of_the_docs_is_made_and_explained(beside: Path) -> None:
 def test_the_figure_of_the_docs_is_drawn(beside: Path) -> None:
     (beside / "points_of_runs.py").write_text(blocks("adding-a-table.md", "python")[1])
     entry = {"kind": "figure", "make": "points_of_runs:make", "title": "Runs", "experiments": ["golub_runs"]}
-    config = own(products={"fig_points": entry})
+    config = config_with(products={"fig_points": entry})
     gathered.write(config, beside, ["golub_runs"])
     made(config, "fig_points", Source(beside)).write(beside / "points.svg")
     assert "<svg" in (beside / "points.svg").read_text()
@@ -91,30 +91,35 @@ def test_the_claim_of_the_docs_is_judged(beside: Path, monkeypatch: pytest.Monke
     assert "eflops.analysis.scorecard.claims.golub_sparse" in judges(beside / "targets.yaml")
     gathered.write(check(RAW), beside, ["golub_runs"])
     paper = read_paper(beside / "targets.yaml")
-    judged = claims.judge("golub-sparse", Evidence(Source(beside), frozenset({"golub_runs"}), paper))
-    assert (judged.verdict, judged.reason) == ("agrees", "7 weights against 7.")
+    judgement = claims.judge("golub-sparse", Evidence(Source(beside), frozenset({"golub_runs"}), paper))
+    assert (judgement.verdict, judgement.reason) == ("agrees", "7 weights against 7.")
 
 
 def test_a_new_entry_or_title_makes_nothing_else_again() -> None:
-    assert changed(own(products={"mine": MINE, "fig1a": {"title": "Another"}})) == {"mine", "fig1a"}
-    assert changed(own(products={"fig1a": None})) == {"fig1a"}
+    assert changed(config_with(products={"mine": MINE, "fig1a": {"title": "Another"}})) == {"mine", "fig1a"}
+    assert changed(config_with(products={"fig1a": None})) == {"fig1a"}
 
 
 def test_a_new_method_makes_again_only_what_shows_it() -> None:
     method = {"method": "eflops", "label": "Mine"}
-    assert changed(own(methods={"mine": method})) == set()
+    assert changed(config_with(methods={"mine": method})) == set()
     methods = [*RAW["experiments"]["rates_phi"]["methods"], "mine"]
-    assert changed(own(methods={"mine": method}, experiments={"rates_phi": {"methods": methods}})) == {"fig1d", "fig1"}
+    assert changed(config_with(methods={"mine": method}, experiments={"rates_phi": {"methods": methods}})) == {
+        "fig1d",
+        "fig1",
+    }
 
 
 def test_an_experiment_of_ones_own_has_a_table_tests_and_a_figure() -> None:
     own_experiment = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64]}
-    assert changed(own(experiments={"d300": own_experiment})) == {"d300", "d300_tests", "fig_d300"}
+    assert changed(config_with(experiments={"d300": own_experiment})) == {"d300", "d300_tests", "fig_d300"}
 
 
 def test_hundreds_of_cases_are_a_table_and_no_picture_of_metres(tmp_path: Path) -> None:
     entry = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64], "seeds": 1}
-    config = own(experiments={"varied": entry | {"vary": {"rate": [round(0.001 * case, 3) for case in range(1, 202)]}}})
+    config = config_with(
+        experiments={"varied": entry | {"vary": {"rate": [round(0.001 * case, 3) for case in range(1, 202)]}}}
+    )
     gathered.write(config, tmp_path, ["varied"])
     figure = made(config, "fig_varied", Source(tmp_path))
     assert isinstance(figure, Figure)
@@ -125,7 +130,7 @@ def test_hundreds_of_cases_are_a_table_and_no_picture_of_metres(tmp_path: Path) 
 
 def test_each_variant_is_tested_against_the_first_one_of_its_method(tmp_path: Path) -> None:
     entry = {"dataset": "synthetic", "methods": ["fediht"], "ratios": [0.64, 1.0], "draws": [0, 1, 2, 3], "seeds": 2}
-    config = own(experiments={"varied": entry | {"vary": {"rate": [0.1, 0.2, 0.3]}}})
+    config = config_with(experiments={"varied": entry | {"vary": {"rate": [0.1, 0.2, 0.3]}}})
     gathered.write(config, tmp_path, ["varied"])
     source = Source(tmp_path)
     table = made(config, "varied_tests", source)
@@ -153,7 +158,7 @@ def test_each_variant_is_tested_against_the_first_one_of_its_method(tmp_path: Pa
 )
 def test_a_mistake_in_an_entry_is_said(entry: dict[str, Any], words: str) -> None:
     with pytest.raises(ConfigError) as error:
-        own(products={"mine": MINE | entry})
+        config_with(products={"mine": MINE | entry})
     assert words in str(error.value)
 
 

@@ -44,29 +44,29 @@ def two_classes(separation: float = 3.0, rows: int = 80, features: int = 30) -> 
 @pytest.mark.parametrize("name", NAMES)
 def test_plenty_of_clean_rows_give_the_true_support(name: str) -> None:
     federation = build(SYNTHETIC, 4.0, 0)
-    found = fit(name, federation, SYNTHETIC)
-    assert found["features"] == federation.truth["support"].tolist()
-    assert found["metrics"]["support_recovery"] == 1
+    fitted = fit(name, federation, SYNTHETIC)
+    assert fitted["features"] == federation.truth["support"].tolist()
+    assert fitted["metrics"]["support_recovery"] == 1
     # An SNR of 20 leaves 1/21 of the variance to noise.
-    assert found["metrics"]["r2"] == pytest.approx(20 / 21, abs=0.02)
+    assert fitted["metrics"]["r2"] == pytest.approx(20 / 21, abs=0.02)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_support_recovery_is_the_share_of_the_true_support(name: str) -> None:
     federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1)
-    found = fit(name, federation, SYNTHETIC)
+    fitted = fit(name, federation, SYNTHETIC)
     truth = set(federation.truth["support"].tolist())
-    assert found["metrics"]["support_recovery"] == len(truth & set(found["features"])) / len(truth) < 1
+    assert fitted["metrics"]["support_recovery"] == len(truth & set(fitted["features"])) / len(truth) < 1
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_two_classes_are_told_apart_by_their_features(name: str) -> None:
     # Sixty weights in two classes: a density of 1/30 keeps two.
-    found = fit(name, two_classes(), {"density": 1 / 30})
-    assert found["features"] == [0, 1]
-    assert found["metrics"]["accuracy"] > 0.95
-    assert found["metrics"]["auc"] > 0.99
-    assert 0 < found["metrics"]["cross_entropy"] < 0.2
+    fitted = fit(name, two_classes(), {"density": 1 / 30})
+    assert fitted["features"] == [0, 1]
+    assert fitted["metrics"]["accuracy"] > 0.95
+    assert fitted["metrics"]["auc"] > 0.99
+    assert 0 < fitted["metrics"]["cross_entropy"] < 0.2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,9 +74,9 @@ def test_two_classes_are_told_apart_by_their_features(name: str) -> None:
 def test_exactly_m_features_are_kept_and_again_the_same(kind: str, name: str) -> None:
     regression = kind == "regression"
     federation = build({**SYNTHETIC, "shift_scale": 1.0}, 0.6, 1) if regression else two_classes(0.5)
-    found = fit(name, federation, {"density": 0.1})
-    assert len(found["features"]) == 6
-    assert fit(name, federation, {"density": 0.1}) == found
+    fitted = fit(name, federation, {"density": 0.1})
+    assert len(fitted["features"]) == 6
+    assert fit(name, federation, {"density": 0.1}) == fitted
 
 
 def test_a_penalty_that_keeps_too_few_is_lowered() -> None:
@@ -112,17 +112,17 @@ def test_three_classes_are_told_apart_by_their_features(name: str) -> None:
     x[np.arange(90), y] += 5
     block, test = Block(x[:60], y[:60]), Block(x[60:], y[60:])
     federation = Federation((block,), test, meta={"task": "classification", "classes": 3})
-    found = fit(name, federation, {"genes_per_class": 1})
-    assert found["features"] == [0, 1, 2]
-    assert found["metrics"]["accuracy"] > 0.9
-    assert found["metrics"]["auc"] > 0.99
+    fitted = fit(name, federation, {"genes_per_class": 1})
+    assert fitted["features"] == [0, 1, 2]
+    assert fitted["metrics"]["accuracy"] > 0.9
+    assert fitted["metrics"]["auc"] > 0.99
 
 
 def test_the_auc_of_several_classes_is_the_mean_over_pairs() -> None:
     labels = np.array([0, 0, 1, 1, 2, 2])
     scores = np.eye(3)[labels]
     assert pairs_auc(scores, labels) == 1.0
-    # Classes 0 and 1 cannot be told apart, the third can.
+    # Classes 0 and 1 cannot be distinguished, the third can.
     scores[:4] = [1.0, 1.0, 0.0]
     assert pairs_auc(scores, labels) == pytest.approx((0.5 + 1 + 1) / 3)
 
@@ -136,10 +136,10 @@ def test_a_table_holds_what_was_found_and_from_which_data(tmp_path: Path) -> Non
     table = pd.read_csv(tmp_path / "all.csv").set_index(["draw", "reference"])
     assert list(table.index) == [(draw, name) for draw in (1, 2) for name in NAMES]
     for name in NAMES:
-        found, row = fit(name, build(SYNTHETIC, 0.6, 2), SYNTHETIC), table.loc[(2, name)]
+        fitted, row = fit(name, build(SYNTHETIC, 0.6, 2), SYNTHETIC), table.loc[(2, name)]
         assert (row["ratio"], row["kept"], row["data_sha256"]) == (0.6, 6, read_manifest(folders[1])["sha256"])
-        assert list(map(int, row["features"].split())) == found["features"]
-        assert row["r2"] == pytest.approx(found["metrics"]["r2"])
+        assert list(map(int, row["features"].split())) == fitted["features"]
+        assert row["r2"] == pytest.approx(fitted["metrics"]["r2"])
         assert "scikit-learn==" in row["made_with"]
     written = (tmp_path / "all.csv").read_bytes()
     make(folders, tmp_path / "all.csv")

@@ -89,8 +89,8 @@ def test_a_trial_without_a_constraint_or_with_heavy_messages_is_not_admitted() -
     best = runs({"loose": [0.9]}, open_gates=2.2)
     heavy = runs({"heavy": [0.8]}, open_gates=2.0, sent=1.1)
     bound = runs({"bound": [0.1]}, open_gates=2.0)
-    found = pd.concat([best, heavy, bound])
-    trials = rank(found, SEARCH | {"admit": {"open_gates": 2.0, "sent": {"m": 1.0}}})
+    trial_runs = pd.concat([best, heavy, bound])
+    trials = rank(trial_runs, SEARCH | {"admit": {"open_gates": 2.0, "sent": {"m": 1.0}}})
     assert trials["variant"].tolist() == ["bound", "loose", "heavy"]
     assert trials["excluded"].tolist() == ["", "open gates", "bytes"]
     assert choose(trials, {"m": ["local_steps"]}) == {"m": {"local_steps": 3}}
@@ -100,9 +100,9 @@ def test_a_trial_without_a_constraint_or_with_heavy_messages_is_not_admitted() -
 
 def test_a_constraint_that_is_off_at_one_ratio_is_not_made_up_for_at_another() -> None:
     both = {"off": [0.9], "on": [0.8]}
-    found = pd.concat([runs(both, open_gates=1.0).assign(ratio=ratio) for ratio in (0.24, 0.64)])
-    found.loc[(found["variant"] == "off") & (found["ratio"] == 0.24), "open_gates"] = 2.4
-    trials = rank(found, SEARCH).set_index("variant")
+    trial_runs = pd.concat([runs(both, open_gates=1.0).assign(ratio=ratio) for ratio in (0.24, 0.64)])
+    trial_runs.loc[(trial_runs["variant"] == "off") & (trial_runs["ratio"] == 0.24), "open_gates"] = 2.4
+    trials = rank(trial_runs, SEARCH).set_index("variant")
     assert trials["excluded"].to_dict() == {"on": "", "off": "open gates"}
     assert trials.loc["off", "open_gates"] == pytest.approx(2.4)
 
@@ -117,10 +117,10 @@ def test_the_choice_has_the_searched_settings_with_their_types() -> None:
 def test_the_nearest_trial_has_the_papers_recovery() -> None:
     paper = read_paper(ROOT / "resources/paper/targets.yaml")
     both = runs({"far": [0.9], "near": [0.6]}, "support_recovery").assign(method="eflops", record="")
-    found = distances("support_recovery", both, paper, NONE)
-    assert found == pytest.approx({("eflops", "far"): 0.9 - 0.626, ("eflops", "near"): 0.626 - 0.6})
+    distance = distances("support_recovery", both, paper, NONE)
+    assert distance == pytest.approx({("eflops", "far"): 0.9 - 0.626, ("eflops", "near"): 0.626 - 0.6})
     trials = rank(both.assign(r2=[0.9, 0.1]), SEARCH)
-    trials["distance"] = [found[key] for key in zip(trials["method"], trials["variant"], strict=True)]
+    trials["distance"] = [distance[key] for key in zip(trials["method"], trials["variant"], strict=True)]
     assert choose_nearest(trials, {"eflops": ["rate"]}) == {"eflops": {"rate": 0.2}}
 
 
@@ -136,9 +136,11 @@ def test_an_n_over_d_that_the_paper_lacks_says_nothing_of_what_is_near() -> None
 def test_the_nearest_trial_selects_the_papers_genes() -> None:
     paper, names = read_paper(ROOT / "resources/paper/targets.yaml"), golub_probes()
     cystatin = int(names.index[names["probe"] == "M27891_at"][0])
-    found = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(method="eflops", support=[str(cystatin), "0"])
-    columns = gene_columns(found, paper, names)
-    near, far = distances("gene_frequency", found, paper, columns).values()
+    trial_runs = runs({"first": [0.9], "second": [0.9]}, "accuracy").assign(
+        method="eflops", support=[str(cystatin), "0"]
+    )
+    columns = gene_columns(trial_runs, paper, names)
+    near, far = distances("gene_frequency", trial_runs, paper, columns).values()
     shares = np.array([share.value for share in paper.genes["eflops"].values()])
     assert far == pytest.approx(np.sqrt(np.mean(shares**2)))
     shares[0] = 1 - shares[0]

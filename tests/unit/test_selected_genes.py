@@ -39,14 +39,14 @@ def test_the_usual_direction_of_a_gene_and_the_share_of_runs_that_agree() -> Non
 
 def test_sets_that_change_with_the_split_alone_are_stable_over_seeds_and_not_over_splits() -> None:
     rows = [(draw, seed, [draw, draw + 5]) for draw in range(4) for seed in range(3)]
-    found = stability_over(pd.DataFrame(rows, columns=["draw", "seed", "selected"]), 10)
-    assert found["over_seeds"] == pytest.approx(1)
-    assert found["over_splits"] < 0
-    assert (found["n"], found["genes"], found["different_genes"]) == (12, 2, 8)
+    stability = stability_over(pd.DataFrame(rows, columns=["draw", "seed", "selected"]), 10)
+    assert stability["over_seeds"] == pytest.approx(1)
+    assert stability["over_splits"] < 0
+    assert (stability["n"], stability["genes"], stability["different_genes"]) == (12, 2, 8)
 
 
 def test_one_seed_says_nothing_over_seeds() -> None:
     rows = [(draw, 0, [1, 2]) for draw in range(4)]
-    found = stability_over(pd.DataFrame(rows, columns=["draw", "seed", "selected"]), 10)
-    assert np.isnan(found["over_seeds"])
-    assert found["over_splits"] == pytest.approx(1)
+    stability = stability_over(pd.DataFrame(rows, columns=["draw", "seed", "selected"]), 10)
+    assert np.isnan(stability["over_seeds"])
+    assert stability["over_splits"] == pytest.approx(1)

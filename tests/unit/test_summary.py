@@ -39,17 +39,17 @@ def made(tmp_path: Path) -> Source:
     """A results folder with a scorecard that has no line."""
     for folder in ("tables", "figures"):
         (tmp_path / folder).mkdir()
-    return judged(Source(tmp_path, files=frozenset({SCORECARD})))
+    return write_card(Source(tmp_path, files=frozenset({SCORECARD})))
 
 
-def judged(made: Source, *lines: dict[str, Any], **facts: list[dict[str, Any]]) -> Source:
+def write_card(made: Source, *lines: dict[str, Any], **facts: list[dict[str, Any]]) -> Source:
     """The same folder with these lines in its scorecard."""
     empty = {"id": "", "row": "", "column": "", "text": "", "reason": "", "ours": [], "difference": None}
     full = [empty | line for line in lines]
     counts: dict[str, dict[str, int]] = {section.name: {} for section in SECTIONS}
     for line in full:
-        own = counts[line["section"]]
-        own[line["verdict"]] = own.get(line["verdict"], 0) + 1
+        verdicts = counts[line["section"]]
+        verdicts[line["verdict"]] = verdicts.get(line["verdict"], 0) + 1
     card = {"lines": full, "sections": counts, "chance": "By chance.", "labels": {"fedavg": "FedAvg"}}
     card["facts"] = {"entropy": [], "nearest": [], "lists": [], **facts}
     (made.results / SCORECARD).write_text(json.dumps(card))
@@ -67,8 +67,8 @@ def claim(verdict: str, *grounds: dict[str, Any], name: str = "claim/it", **line
         "because": "",
         "against": "",
     }
-    told = [usual | ground for ground in grounds or ({},)]
-    return {"id": name, "section": "Claims", "short": "It wins", "verdict": verdict, "grounds": told} | line
+    rationales = [usual | ground for ground in grounds or ({},)]
+    return {"id": name, "section": "Claims", "short": "It wins", "verdict": verdict, "grounds": rationales} | line
 
 
 def having(made: Source, path: str, rows: list[dict[str, object]]) -> Source:
@@ -92,7 +92,7 @@ def trials_of(made: Source, name: str, rows: list[dict[str, object]], monkeypatc
 
 
 def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
-    judged(
+    write_card(
         made,
         {"section": "Table 1", "verdict": "agrees"},
         {"section": "Table 1", "verdict": "agrees at nearest settings"},
@@ -106,7 +106,7 @@ def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
 
 
 def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) -> None:
-    judged(made, claim("agrees"), claim("agrees", {"of": 3}))
+    write_card(made, claim("agrees"), claim("agrees", {"of": 3}))
     assert points(made, "Holds") == [
         "It wins: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
         "It wins; weakest of 3 comparisons: its lead is +0.2 (+0.1 to +0.3), over 6 draws.",
@@ -114,11 +114,11 @@ def test_a_claim_that_holds_is_told_with_its_least_clear_figure(made: Source) ->
 
 
 def test_a_claim_that_does_not_hold_is_told_with_what_we_think_is_the_reason(made: Source) -> None:
-    judged(made, claim("differs", {"because": "it is so", "failing": 1, "of": 2}))
+    write_card(made, claim("differs", {"because": "it is so", "failing": 1, "of": 2}))
     assert points(made, "Does not hold") == [
         "It wins: no, its lead is +0.2 (+0.1 to +0.3), over 6 draws; we think because it is so."
     ]
-    judged(made, claim("differs", reason="It loses.", grounds=[]))
+    write_card(made, claim("differs", reason="It loses.", grounds=[]))
     assert points(made, "Does not hold") == ["It wins: no, It loses."]
 
 
@@ -127,25 +127,25 @@ def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Sou
     value = {"name": "fedavg", "mean": 0.2, "low": 0.1, "high": 0.3}
     near, far = ({"row": row, "difference": size, "ours": [value]} for row, size in (("0.64", 0.1), ("1.00", -0.3)))
     agreeing = {"section": "Table 1", "verdict": "agrees"}
-    judged(made, line | near, line | far, agreeing)
+    write_card(made, line | near, line | far, agreeing)
     assert points(made, "Does not hold") == [
         "Table 1: 2 of 3 differ, the furthest: FedAvg, N/d 1.00, 0.200 (0.100 to 0.300) here, 0.500 in the paper."
     ]
     diverged = {"ours": [value | {"mean": None, "low": None, "high": None}], "row": "0.64"}
-    judged(made, line | diverged)
+    write_card(made, line | diverged)
     assert points(made, "Does not hold")[0].startswith("Table 1: 1 of 1 differs: FedAvg, N/d 0.64, \N{EN DASH} here")
 
 
 def test_columns_that_differ_as_wholes_are_named_with_their_p(made: Source) -> None:
     line = {"section": "Table 1, columns", "id": "table1-column/fedavg", "column": "fedavg", "paper": None}
-    judged(made, line | {"verdict": "differs", "ours": [{"mean": 0.0051}]}, line | {"verdict": "agrees"})
+    write_card(made, line | {"verdict": "differs", "ours": [{"mean": 0.0051}]}, line | {"verdict": "agrees"})
     assert points(made, "Does not hold") == ["Table 1, columns as wholes: 1 of 2 differs: FedAvg (p 0.0051)."]
 
 
 def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
     turns = {"failing": 1, "of": 7}
     names = [{"verdict": "agrees", "against": "Fed-IHT"}, {"verdict": "differs", "against": "FedIter-HT"}]
-    judged(
+    write_card(
         made,
         claim("inconclusive", short="A"),
         claim("inconclusive", turns, short="B"),
@@ -172,17 +172,17 @@ def lists(shared: int, *missing: tuple[str, float, float], settings: str = "sear
 def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     stands_out = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
     first, second = ("ferritin", 0.06, 0.8), ("defensin", 0.0, 0.43)
-    judged(made, stands_out, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
+    write_card(made, stands_out, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
     assert not points(made, "Does not hold")
-    told = points(made, "Selected genes, Table 2")
-    assert told == [
+    texts = points(made, "Selected genes, Table 2")
+    assert texts == [
         "The paper's list of eflops stands out: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
         "shares 4.0 with them.",
         "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
         "paper's); defensin (0.00, 0.43).",
         "At nearest settings it is 4 of 7; the same are missing.",
     ]
-    judged(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
+    write_card(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
     assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings it is 7 of 7; missing: none."]
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
@@ -197,7 +197,7 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
 
 def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
     small = {"section": "Table 1", "verdict": "not judged", "reason": "It is too small."}
-    judged(made, small, small, {"section": "Table 2", "verdict": "not judged", "reason": "It was not run."})
+    write_card(made, small, small, {"section": "Table 2", "verdict": "not judged", "reason": "It was not run."})
     assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
 
 
@@ -211,17 +211,17 @@ def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> 
     ]
     leukaemia = {"data": "leukaemia", "at": "", "scale": "share of gates"}
     values.append(leukaemia | {"mean": 0.0078, "low": 0.0078, "high": 0.0078})
-    judged(made, claim("differs", name="claim/target-density", ours=values))
-    first, found = points(made, subject)
+    write_card(made, claim("differs", name="claim/target-density", ours=values))
+    first, second = points(made, subject)
     assert first.startswith(
         "The target density is not reached everywhere; up to 2 times the target's gates may be open"
     )
-    assert found == (
+    assert second == (
         "Open gates after training: synthetic (times the target) 2.5 (2.4 to 2.6) at N/d 0.24 and 1.1 (1 to 1.2) at "
         "N/d 2.00; leukaemia (share of gates) 0.0078."
     )
     assert not points(made, "Does not hold")
-    judged(made, claim("agrees", name="claim/target-density", ours=values))
+    write_card(made, claim("agrees", name="claim/target-density", ours=values))
     assert points(made, subject)[0].startswith("The target density is reached; ")
 
 
@@ -252,7 +252,7 @@ def test_entropy_is_summed_up_by_the_best_T_by_N_over_d_by_data_and_tuned_alike(
     (elsewhere,) = points(having(made, TEMPERATURE_MNIST, [effect("accuracy", 1e-5, 0.001)]), "Entropy")
     assert elsewhere.startswith("On MNIST no T clearly changes accuracy over 128 settings: +0.001 (")
     fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
-    judged(made, entropy=[fact])
+    write_card(made, entropy=[fact])
     cases = [("t0", 0.0, None), ("t0_03", 0.03, 0.004), ("eflops_at_t0", 0.0, 0.5)]
     profile = [
         {"metric": "support_recovery", "case": case, "temperature": temperature, "difference": size}
@@ -266,13 +266,13 @@ def test_entropy_is_summed_up_by_the_best_T_by_N_over_d_by_data_and_tuned_alike(
 
 def test_settings_far_from_the_searched_ones_are_named(made: Source) -> None:
     column = {"table": "Table 2", "method": "fedavg", "searched": 0.036, "nearest": 0.000125}
-    judged(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
+    write_card(made, {"section": "Table 2", "verdict": "agrees at nearest settings"}, nearest=[column])
     first, far = points(made, "The paper's settings")
     assert first.startswith("1 of the paper's numbers is reproduced only at the tried settings")
     assert far.startswith(
         "Table 2's column of FedAvg is nearest at a weight learning rate of 0.00013, where the search chose 0.036"
     )
-    judged(made, nearest=[column | {"nearest": 0.01}])
+    write_card(made, nearest=[column | {"nearest": 0.01}])
     assert points(made, "The paper's settings")[1].startswith("No column needs")
 
 
@@ -292,9 +292,9 @@ def test_what_the_printed_rule_costs_is_told_with_its_interval(made: Source) -> 
 def test_the_scaling_line_follows_the_genes_that_stay_in_all_three_comparisons(made: Source) -> None:
     genes = {"golub_runs": "abcde", "golub_scaling_array": "abcde", "golub_scaling_log_gene": "axyzw", "x": "vwxyz"}
     rows = [
-        {"experiment": name, "scaling": name, "method": "eflops", "gene": gene, "frequency": 1 - 0.1 * place}
+        {"experiment": name, "scaling": name, "method": "eflops", "gene": gene, "frequency": 1 - 0.1 * rank}
         for name, listed in genes.items()
-        for place, gene in enumerate(listed)
+        for rank, gene in enumerate(listed)
     ]
     (line,) = points(having(made, SCALING, rows), "The paper's settings")
     assert line.endswith("these stay: 5 on golub_scaling_array; 1 on golub_scaling_log_gene; 0 on x.")
@@ -368,7 +368,7 @@ def test_the_end_of_a_run_says_what_was_found_and_names_the_explorer(small_resul
 
 def test_claims_have_their_verdict_and_effect_as_fields(made: Source) -> None:
     names = [{"against": "Fed-IHT"}, {"against": "FedIter-HT", "size": "0.5 (0.4 to 0.6)"}]
-    judged(made, claim("agrees"), claim("differs", *names, name="claim/two"), claim("not judged", grounds=[]))
+    write_card(made, claim("agrees"), claim("differs", *names, name="claim/two"), claim("not judged", grounds=[]))
     one, two, none = summarise(made).claims
     assert (one.short, one.verdict, one.effect) == ("It wins", "agrees", "+0.2 (+0.1 to +0.3)")
     assert two.effect == "+0.2 (+0.1 to +0.3) against Fed-IHT; 0.5 (0.4 to 0.6) against FedIter-HT"
@@ -378,7 +378,7 @@ def test_claims_have_their_verdict_and_effect_as_fields(made: Source) -> None:
 
 def test_points_of_one_headline_are_joined_in_the_order_of_the_front_page(made: Source) -> None:
     fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
-    judged(made, entropy=[fact], lists=[])
+    write_card(made, entropy=[fact], lists=[])
     first, second = summarise(made).headlines
     assert (first.headline, second.headline) == HEADLINES[:2]
     assert second.text == points(made, "Entropy")[0]
@@ -395,10 +395,10 @@ def test_every_point_links_to_what_it_is_about(small_results: Path) -> None:
     lines = [line for line in (small_results / "summary.md").read_text().splitlines() if line.startswith("  - ")]
     places = [re.fullmatch(r"  - .* \[runs\]\(explorer\.html#([^)]+)\)", line)[1] for line in lines]  # type: ignore[index]
     ids = {line["id"] for line in json.loads((small_results / "scorecard.json").read_text())["lines"]}
-    for place in places:
-        kind, _, name = place.partition("?line=" if "?line=" in place else "/")
-        known = unquote(name) in ids if kind == "scorecard" and name else (small_results / f"{place}.csv").exists()
-        assert known or place == "scorecard", place
+    for folder in places:
+        kind, _, name = folder.partition("?line=" if "?line=" in folder else "/")
+        known = unquote(name) in ids if kind == "scorecard" and name else (small_results / f"{folder}.csv").exists()
+        assert known or folder == "scorecard", folder
 
 
 def test_the_form_without_links_is_a_nested_list_in_restructured_text(small_results: Path) -> None:

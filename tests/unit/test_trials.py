@@ -40,10 +40,10 @@ def test_a_search_is_told_by_what_it_excluded_and_chose() -> None:
             "set_rounds": 200,
         }
     )
-    told = outcome(trials)
-    assert (told["trials"], told["diverged"], told["admitted"]) == (3, 1, 1)
-    assert (told["excluded_gates"], told["excluded_bytes"]) == (2, 1)
-    assert (told["best_score"], told["nearest_distance"], told["chosen"], told["settings"]) == (
+    values = outcome(trials)
+    assert (values["trials"], values["diverged"], values["admitted"]) == (3, 1, 1)
+    assert (values["excluded_gates"], values["excluded_bytes"]) == (2, 1)
+    assert (values["best_score"], values["nearest_distance"], values["chosen"], values["settings"]) == (
         0.5,
         0.1,
         "b",

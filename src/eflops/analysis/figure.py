@@ -1,4 +1,4 @@
-"""A figure in four forms, byte-identical when made again: SVG, PDF, PNG, and the plotted numbers as CSV.
+"""A figure in four forms, byte-identical when rebuilt: SVG, PDF, PNG, and the plotted numbers as CSV.
 
 Matplotlib is loaded when something is drawn, so that the tables beside a figure are made without it.
 """
@@ -126,11 +126,11 @@ def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.
 def sentence(text: str) -> Drawing:
     """A sentence in place of a whole figure, where there is nothing to draw."""
     drawing, axes = canvas()
-    say(axes, text)
+    write_sentence(axes, text)
     return drawing
 
 
-def say(axes: Axes, text: str) -> None:
+def write_sentence(axes: Axes, text: str) -> None:
     """A sentence in place of a picture, where there is nothing to draw."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, wrap=True)

@@ -132,16 +132,16 @@ def _mend(path: Path) -> str:
     return f"train the run again with: rm {shlex.quote(str(path))} && snakemake --cores 2 all"
 
 
-def difference(entry: record.Record, asked: record.Origin) -> str:
+def difference(entry: record.Record, planned: record.Origin) -> str:
     """In words, what a record follows from that its plan does not ask for."""
-    had, wanted = ({**each.job.model_dump(), **each.settings} for each in (entry.origin, asked))
+    had, wanted = ({**each.job.model_dump(), **each.settings} for each in (entry.origin, planned))
     changed = [
         f"{name} was {had.get(name)!r} and is {wanted.get(name)!r}"
         for name in sorted({*had, *wanted})
         if had.get(name) != wanted.get(name)
     ]
-    if entry.origin.data_sha256 != asked.data_sha256:
+    if entry.origin.data_sha256 != planned.data_sha256:
         changed.append("its data were others")
-    if entry.origin.code_hash != asked.code_hash:
+    if entry.origin.code_hash != planned.code_hash:
         changed.append("its code was another")
     return f"this record was made otherwise ({'; '.join(changed) or 'it is another run'})"

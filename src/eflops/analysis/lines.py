@@ -28,7 +28,7 @@ def band(curves: pd.DataFrame, metric: str) -> pd.DataFrame:
 def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = True) -> None:
     """A line and a band of one standard deviation per method; a dotted line where the first finetuning phase starts.
 
-    A few markers tell the lines apart without colour, each method's at other rounds, so that none hides another.
+    A few markers distinguish the lines without colour. Each method has them at other rounds, so none hides another.
     """
     methods = source.order(data["method"])
     for index, method in enumerate(methods):

@@ -30,7 +30,7 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
-# The search whose trials it tells of, by the name of its file.
+# The search whose trials the summary describes, by the name of its file.
 GENE_TRIALS = "golub"
 _TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST, PROFILE)
 _SUMMARISED = (*_TEMPERATURES, COMMUNICATION, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
@@ -49,7 +49,7 @@ def summary_sources(products: "Iterable[Product]") -> list[str]:
 
 
 def summary_trials(products: "Iterable[Product]") -> list[str]:
-    """The trials of the search that the summary tells of, where a product reads them too."""
+    """The trials of the search that the summary describes, where a product reads them too."""
     path = f"{SEARCHES}/{GENE_TRIALS}.csv"
     return [path] if any(path in product.resources for product in products) else []
 

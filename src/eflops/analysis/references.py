@@ -44,15 +44,15 @@ def fits(federation: Federation, manifest: Mapping[str, Any]) -> Iterator[dict[s
     """Every reference on one data draw, a row each."""
     settings = manifest["settings"]
     for name in NAMES:
-        found = fit(name, federation, settings)
+        fitted = fit(name, federation, settings)
         yield {
             "ratio": ratio_value(settings["ratio"]),
             "draw": settings["draw"],
             "reference": name,
-            "label": found["label"],
-            **found["metrics"],
-            "kept": len(found["features"]),
-            "features": " ".join(map(str, found["features"])),
+            "label": fitted["label"],
+            **fitted["metrics"],
+            "kept": len(fitted["features"]),
+            "features": " ".join(map(str, fitted["features"])),
             "data_sha256": manifest["sha256"],
         }
 
@@ -112,8 +112,8 @@ def validated_penalty(x: np.ndarray, y: np.ndarray) -> float:
     folds = []
     for kept, out in KFold(min(5, len(y)), shuffle=True, random_state=0).split(x):
         left_out, expected = x[out], y[out]
-        own = left_out.T @ left_out
-        products = {"precompute": np.subtract(gram, own, out=own), "Xy": with_y - left_out.T @ expected}
+        fold_gram = left_out.T @ left_out
+        products = {"precompute": np.subtract(gram, fold_gram, out=fold_gram), "Xy": with_y - left_out.T @ expected}
         # With the products given, nothing but the number of rows is asked of the first argument.
         folds.append((x[: len(kept)], y[kept], left_out, expected[:, None], products))
     smallest, chosen = np.inf, 0.0

@@ -1,6 +1,6 @@
 """The random search's outcome: trials ranked by what a user could see, their distance from the paper, and the choices.
 
-Besides the best trial the one nearest the paper's numbers is kept: is there a setting at which they come out?
+Besides the best trial, the one nearest the paper's numbers is kept: does any setting reproduce them?
 """
 
 import gzip
@@ -57,14 +57,14 @@ def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Mapping[str, An
     """
     rows = with_costs(runs)
     kept = [*IDENTITY, *(name for name in MEASURED if name in rows)]
-    found = rows[kept].assign(sent=rows["share_training"])
+    tracked = rows[kept].assign(sent=rows["share_training"])
     if "open_gates" in rows:
-        found["open_gates"] = rows["open_gates"] / rows["kept"]
-    found = found.round(DECIMALS)
+        tracked["open_gates"] = rows["open_gates"] / rows["kept"]
+    tracked = tracked.round(DECIMALS)
     if search["nearest"] == GENES:
-        found["support"] = rows["record"].map(supports.set_index("record")["support"])
+        tracked["support"] = rows["record"].map(supports.set_index("record")["support"])
     settings = dict.fromkeys(SETTING + key for keys in search["searched"].values() for key in keys)
-    return found.join(rows[[name for name in settings if name in rows]])
+    return tracked.join(rows[[name for name in settings if name in rows]])
 
 
 def read_run_rows(path: Path) -> pd.DataFrame:
@@ -173,7 +173,7 @@ def write(gathered: Path, supports: Path, targets: Path, search: Mapping[str, An
 def write_outcome(runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any], out: Path) -> None:
     """Write the runs, the ranked trials and the choices, entry by entry; everything is computed from the runs."""
     chosen, ranked, tracked = (out / f"{search['entry']}{ending}" for ending in OUTCOME)
-    # A gzip file holds its date and name, unless it is told not to: the same runs are the same bytes.
+    # Without a date in the gzip file, the same runs give the same bytes.
     write_bytes(tracked, gzip.compress(runs.to_csv(index=False).encode(), mtime=0))
     trials, choices = outcome(read_run_rows(tracked), paper, search)
     write_text(ranked, trials.to_csv(index=False))
@@ -310,7 +310,7 @@ def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame
 
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
-    """At each ratio of the paper, the mean over draws and seeds less its number; a diverged run has found nothing."""
+    """At each ratio of the paper, the mean over draws and seeds less its number; a diverged run counts as 0."""
     means = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
     rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in means.items()]
     return [value - row[method].value for value, row in rows if row]

@@ -14,7 +14,7 @@ from eflops.analysis.text import MINUS, MISSING, markdown_table, markdown_text
 from eflops.errors import UserError
 from eflops.files import write_text
 
-# Templates are Python text, so that the hash of the code, which decides what is made again, covers them.
+# Templates are Python text, so that the hash of the code, which decides what is rebuilt, covers them.
 STYLE = """
 :root { --ink: #1b1f24; --soft: #59636e; --line: #d8dee4; --paper: #ffffff; --ground: #f6f7f9; }
 * { box-sizing: border-box; }

@@ -71,10 +71,10 @@ def test_a_missing_run_makes_what_needs_it_not_judged_and_nothing_else(
     runs = paper_like.runs[experiment]
     last = (runs["method"] == "eflops") & (runs["seed"] == runs["seed"].max()) & (runs["draw"] == runs["draw"].max())
     paper_like.runs[experiment] = runs.drop(index=runs.index[last][0])
-    found = paper_like.verdicts()
-    assert set(found.values()) == {Verdict.AGREES, Verdict.UNJUDGED}
-    kept = {name for name in found if name.startswith(tuple(untouched))}
-    assert kept <= {name for name, verdict in found.items() if verdict == Verdict.AGREES}
+    verdicts = paper_like.verdicts()
+    assert set(verdicts.values()) == {Verdict.AGREES, Verdict.UNJUDGED}
+    kept = {name for name in verdicts if name.startswith(tuple(untouched))}
+    assert kept <= {name for name, verdict in verdicts.items() if verdict == Verdict.AGREES}
 
 
 def test_runs_of_another_size_are_not_judged(paper_like) -> None:
@@ -94,16 +94,18 @@ def test_only_the_configs_experiments_count_whatever_else_lies_in_the_folder(pap
 def test_a_method_without_runs_leaves_the_other_cells_of_its_row_judged(paper_like) -> None:
     runs = paper_like.runs["support_recovery"]
     paper_like.runs["support_recovery"] = runs[runs["method"] != "centralized"]
-    found = paper_like.verdicts()
-    assert found["table1/1.00/centralized"] == found["table1-difference/1.00/centralized"] == Verdict.UNJUDGED
-    assert found["table1/1.00/eflops"] == found["table1-difference/1.00/fedavg"] == Verdict.AGREES
+    verdicts = paper_like.verdicts()
+    assert verdicts["table1/1.00/centralized"] == verdicts["table1-difference/1.00/centralized"] == Verdict.UNJUDGED
+    assert verdicts["table1/1.00/eflops"] == verdicts["table1-difference/1.00/fedavg"] == Verdict.AGREES
 
 
 def test_one_method_alone_is_judged_as_far_as_it_goes(paper_like) -> None:
     paper_like.runs = {name: runs[runs["method"] == "eflops"] for name, runs in paper_like.runs.items()}
-    found = paper_like.verdicts()
-    assert found["table1/0.64/eflops"] == found["claim/syn-lr"] == found["table2-list/eflops"] == Verdict.AGREES
-    assert found["table1/0.64/fedavg"] == found["golub-test/t"] == found["claim/mnist-acc"] == Verdict.UNJUDGED
+    verdicts = paper_like.verdicts()
+    assert (
+        verdicts["table1/0.64/eflops"] == verdicts["claim/syn-lr"] == verdicts["table2-list/eflops"] == Verdict.AGREES
+    )
+    assert verdicts["table1/0.64/fedavg"] == verdicts["golub-test/t"] == verdicts["claim/mnist-acc"] == Verdict.UNJUDGED
 
 
 def test_one_seed_per_draw_leaves_only_spreads_and_t_untold(paper: Paper, paper_like) -> None:
@@ -111,10 +113,10 @@ def test_one_seed_per_draw_leaves_only_spreads_and_t_untold(paper: Paper, paper_
         runs = paper_like.runs[name]
         paper_like.runs[name] = runs[runs["seed"] == 0]
     paper_like.runs["support_recovery"], paper_like.curves["support_recovery"] = synthetic(paper, seeds=1)
-    found = paper_like.verdicts()
-    assert found["table1/0.64/eflops"] == Verdict.AGREES
-    assert found["table1-spread/eflops"] == Verdict.INCONCLUSIVE
-    assert found["golub-test/t"] == Verdict.UNJUDGED
+    verdicts = paper_like.verdicts()
+    assert verdicts["table1/0.64/eflops"] == Verdict.AGREES
+    assert verdicts["table1-spread/eflops"] == Verdict.INCONCLUSIVE
+    assert verdicts["golub-test/t"] == Verdict.UNJUDGED
 
 
 def test_one_draw_alone_is_not_judged_and_says_so(paper_like) -> None:
@@ -122,8 +124,8 @@ def test_one_draw_alone_is_not_judged_and_says_so(paper_like) -> None:
         runs = paper_like.runs[name]
         paper_like.runs[name] = runs[runs["draw"] == 0]
     card = paper_like.card()
-    judged = {line.id for line in card.lines if line.judgement.verdict != Verdict.UNJUDGED}
-    assert judged == {"claim/golub-run", "claim/sparse-fediht"}
+    judged_lines = {line.id for line in card.lines if line.judgement.verdict != Verdict.UNJUDGED}
+    assert judged_lines == {"claim/golub-run", "claim/sparse-fediht"}
     assert card.line("table1/0.64/eflops").judgement.reason == "support_recovery has 1 draw; 2 are needed."
 
 
@@ -172,13 +174,13 @@ def test_shares_and_lists_may_agree_at_nearest_settings(paper: Paper, paper_like
     # FedAvg keeps ten genes that the paper's column has not.
     other = kept["record"].str.contains("/fedavg/")
     kept.loc[other, "support"] = "0 1 2 3 4 5 6"
-    found = paper_like.verdicts()
-    assert found["table2/fedavg/cystatin C"] == found["table2-list/fedavg"] == Verdict.DIFFERS
+    verdicts = paper_like.verdicts()
+    assert verdicts["table2/fedavg/cystatin C"] == verdicts["table2-list/fedavg"] == Verdict.DIFFERS
     near = golub("golub_nearest", 10, 10)
     paper_like.runs["golub_nearest"] = near
     paper_like.supports["golub_nearest"] = golub_supports(near, paper)
-    found = paper_like.verdicts()
-    assert found["table2/fedavg/cystatin C"] == found["table2-list/fedavg"] == Verdict.NEAREST
+    verdicts = paper_like.verdicts()
+    assert verdicts["table2/fedavg/cystatin C"] == verdicts["table2-list/fedavg"] == Verdict.NEAREST
 
 
 def test_shares_that_the_split_decides_cannot_be_told(paper_like) -> None:
@@ -190,9 +192,9 @@ def test_shares_that_the_split_decides_cannot_be_told(paper_like) -> None:
 
 def test_a_spread_of_another_size_differs(paper_like) -> None:
     runs = paper_like.runs["support_recovery"]
-    own = runs["method"] == "fedavg"
+    dense = runs["method"] == "fedavg"
     mean = runs.groupby(["ratio", "method", "draw"])["support_recovery"].transform("mean")
-    runs.loc[own, "support_recovery"] = mean + 0.2 * (runs["support_recovery"] - mean)
+    runs.loc[dense, "support_recovery"] = mean + 0.2 * (runs["support_recovery"] - mean)
     judgement = paper_like.card().line("table1-spread/fedavg").judgement
     assert judgement.verdict == Verdict.DIFFERS
     assert "is 0.04" in judgement.reason

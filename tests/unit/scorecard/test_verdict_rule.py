@@ -45,7 +45,7 @@ def test_a_number_of_which_every_run_diverged_differs() -> None:
 
 
 def over(values: list[float], **bounds: Any) -> Comparison:
-    return Comparison("it", pd.Series(values, index=[f"draw {place}" for place in range(len(values))]), **bounds)
+    return Comparison("it", pd.Series(values, index=[f"draw {draw}" for draw in range(len(values))]), **bounds)
 
 
 def test_a_comparison_agrees_with_scipy() -> None:
@@ -111,17 +111,17 @@ def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None
     assert over(values).interval[1] > 1
     assert over(values, share=True).interval == (over(values).interval[0], 1.0)
     wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
-    judged = estimate(0.8, wide, 0.3, "", most=1.0)
-    assert (judged.verdict, judged.value.low, judged.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
-    assert judged.words == "The paper's lies inside 0.740 to 1.000"
+    number = estimate(0.8, wide, 0.3, "", most=1.0)
+    assert (number.verdict, number.value.low, number.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
+    assert number.words == "The paper's lies inside 0.740 to 1.000"
 
 
 def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
     value = Value("FedAvg", 0.5, 0.4, 0.6, 20, "draws")
     searched, nearest = estimate(0.7, value, 0.3, ""), estimate(0.5, value, 0.3, "")
-    found = combine_verdicts(searched, nearest)
-    assert found.verdict == Verdict.NEAREST
-    assert [each.name for each in found.values] == ["FedAvg", "FedAvg, nearest settings"]
+    judgement = combine_verdicts(searched, nearest)
+    assert judgement.verdict == Verdict.NEAREST
+    assert [each.name for each in judgement.values] == ["FedAvg", "FedAvg, nearest settings"]
 
 
 def test_a_comparison_needs_two_units_with_a_value() -> None:
@@ -165,9 +165,9 @@ def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper
         ground = Rationale(Verdict.AGREES if baseline == "fediht" else Verdict.DIFFERS, "", "", 0, 1)
         return Judgement(ground.verdict, (), "", (ground,))
 
-    found = claimed.under_both_names(evidence, against)
-    assert found.verdict == Verdict.INCONCLUSIVE
-    assert [(ground.against, ground.verdict) for ground in found.grounds] == [
+    judgement = claimed.under_both_names(evidence, against)
+    assert judgement.verdict == Verdict.INCONCLUSIVE
+    assert [(ground.against, ground.verdict) for ground in judgement.grounds] == [
         (evidence.label("fediht"), Verdict.AGREES),
         (evidence.label("fediterht"), Verdict.DIFFERS),
     ]

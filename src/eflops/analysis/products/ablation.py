@@ -48,7 +48,7 @@ class Ablation:
 
         Besides the summary there is the difference from the first value, paired by draw, with its 95 % interval.
         """
-        order = {value: place for place, value in enumerate(self.runs[self.column].unique())}
+        order = {value: rank for rank, value in enumerate(self.runs[self.column].unique())}
         data = summarise_all(self.runs, METRICS, ["ratio", "method", self.column])
         gains = differences_from(next(iter(order)), self.runs, METRICS, [], self.column).rename(columns=GAIN)
         data = data.merge(gains, on=["metric", self.column], how="left")
@@ -67,15 +67,15 @@ class Ablation:
         values = list(data[self.column].unique())
         for shift, (metric, (colour, marker)) in zip((-0.1, 0.1), METRIC_STYLES.items(), strict=True):
             cells = data[data["metric"] == metric]
-            places = [values.index(value) + shift for value in cells[self.column]]
+            x = [values.index(value) + shift for value in cells[self.column]]
             look: dict[str, Any] = {"color": colour, "markersize": 4, "capsize": 2, "linewidth": 1}
-            axes.errorbar(places, cells["mean"], yerr=cells["sd"], fmt=marker, label=METRIC_AXES[metric], **look)
-        for place, value in enumerate(values):
+            axes.errorbar(x, cells["mean"], yerr=cells["sd"], fmt=marker, label=METRIC_AXES[metric], **look)
+        for index, value in enumerate(values):
             cell = data[data[self.column] == value].iloc[0]
             if cell["diverged"]:
                 words = f"{CROSS}\n{cell['diverged']}/{cell['n']}\ndiverged"
                 look = {"ha": "center", "va": "top", "fontsize": 6, "color": "0.35"}
-                axes.annotate(words, (place, 0.98), xycoords=("data", "axes fraction"), **look)
+                axes.annotate(words, (index, 0.98), xycoords=("data", "axes fraction"), **look)
         axes.set(xlabel=self.label, xlim=(-0.5, len(values) - 0.5), ylim=(min(0.0, axes.get_ylim()[0]), 1.0))
         axes.set_xticks(range(len(values)), [self.name(value) for value in values])
 
@@ -141,15 +141,15 @@ def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figur
     def paint() -> Drawing:
         rows = -(-(len(panels) + 1) // 3)
         drawing, axes = canvas(rows, 3, size=(7.0, 2.2 * rows), sharey=True, squeeze=False)
-        places = list(axes.flat)
-        for name, panel, place in zip("abcdefghijkl", panels, places, strict=False):
-            panel.draw(place)
-            letter(place, name)
-        for place in axes[:, 0]:
-            place.set_ylabel(f"mean ± sd over {units_named(panels[0].runs)}")
-        for free in places[len(panels) :]:
+        panel_axes = list(axes.flat)
+        for name, panel, axis in zip("abcdefghijkl", panels, panel_axes, strict=False):
+            panel.draw(axis)
+            letter(axis, name)
+        for axis in axes[:, 0]:
+            axis.set_ylabel(f"mean ± sd over {units_named(panels[0].runs)}")
+        for free in panel_axes[len(panels) :]:
             free.set_axis_off()
-        places[len(panels)].legend(*places[0].get_legend_handles_labels(), loc="center")
+        panel_axes[len(panels)].legend(*panel_axes[0].get_legend_handles_labels(), loc="center")
         return drawing
 
     columns = ["setting", "value", *data.columns.drop(["setting", "value"])]

@@ -33,7 +33,7 @@ def by_split(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per experiment, method and split: the means of its finished runs, and whether all of them diverged."""
     grouped = runs.groupby(["experiment", "method", "draw"], as_index=False, sort=False)
     means = grouped[list(METRICS)].mean()
-    status = grouped["status"].agg(lambda found: "diverged" if (found == "diverged").all() else "finished")
+    status = grouped["status"].agg(lambda statuses: "diverged" if (statuses == "diverged").all() else "finished")
     return means.merge(status, on=["experiment", "method", "draw"])
 
 
@@ -102,8 +102,8 @@ def tests(source: Source, names: Mapping[str, str]) -> Table:
             family = f"the comparisons of {METRICS[metric]} on {names[experiment]}"
             frames.append(paired_tests(runs, metric, first, others, ["draw"], family, ["experiment"], overlap=OVERLAP))
     pairs = "A pair is a split, its run seeds averaged; the t-test is the corrected resampled one, as splits overlap."
-    columns, found = {"metric": "metric", "experiment": "data"}, pd.concat(frames, ignore_index=True)
-    return comparison_table(found, columns, source, _all_runs(source), pairs, METRICS | dict(names))
+    columns, tests = {"metric": "metric", "experiment": "data"}, pd.concat(frames, ignore_index=True)
+    return comparison_table(tests, columns, source, _all_runs(source), pairs, METRICS | dict(names))
 
 
 def figure(source: Source, names: Mapping[str, str]) -> Figure:
@@ -118,9 +118,9 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     panels = [(metric, experiment) for metric in METRICS for experiment in source.experiments]
     rows = []
     for metric, experiment in panels:
-        own = units[units["experiment"] == experiment]
+        experiment_units = units[units["experiment"] == experiment]
         for method in methods:
-            values = own.loc[own["method"] == method, metric].dropna()
+            values = experiment_units.loc[experiment_units["method"] == method, metric].dropna()
             half = half_width(values.std(), len(values))
             rows.append((experiment, method, metric, values.mean(), half, len(values)))
     # What names a row stands in front, so that `eflops explain` finds it.
@@ -129,10 +129,10 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     def paint() -> Drawing:
         shape = (len(METRICS), len(source.experiments))
         drawing, axes = canvas(*shape, size=(7.2, 4.2), sharey=True, sharex="row", squeeze=False)
-        for place, (metric, experiment) in zip(axes.flat, panels, strict=True):
-            own = data[(data["metric"] == metric) & (data["experiment"] == experiment)]
-            _draw(place, units[units["experiment"] == experiment], metric, own)
-            place.set(title=names[experiment] if metric == next(iter(METRICS)) else "", xlabel=METRICS[metric])
+        for axis, (metric, experiment) in zip(axes.flat, panels, strict=True):
+            cells = data[(data["metric"] == metric) & (data["experiment"] == experiment)]
+            _draw(axis, units[units["experiment"] == experiment], metric, cells)
+            axis.set(title=names[experiment] if metric == next(iter(METRICS)) else "", xlabel=METRICS[metric])
         axes[0, 0].set_yticks(range(len(methods)), [labels[method] for method in methods])
         axes[0, 0].invert_yaxis()
         return drawing
@@ -141,11 +141,11 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
 
 
 def _draw(axes: Axes, units: pd.DataFrame, metric: str, data: pd.DataFrame) -> None:
-    for place, row in enumerate(data.itertuples()):
-        own = units[units["method"] == row.method]
-        values = own[metric].dropna()
-        colour, marker = style(row.method) if own["status"].notna().any() else ("0.45", "|")
-        axes.plot(values, [place] * len(values), ".", color=colour, alpha=0.3, markersize=3, markeredgewidth=0)
-        axes.errorbar(row.mean, place, xerr=row.half_width, fmt=marker, color=colour, markersize=4, linewidth=1)
+    for y, row in enumerate(data.itertuples()):
+        method_units = units[units["method"] == row.method]
+        values = method_units[metric].dropna()
+        colour, marker = style(row.method) if method_units["status"].notna().any() else ("0.45", "|")
+        axes.plot(values, [y] * len(values), ".", color=colour, alpha=0.3, markersize=3, markeredgewidth=0)
+        axes.errorbar(row.mean, y, xerr=row.half_width, fmt=marker, color=colour, markersize=4, linewidth=1)
     axes.grid(axis="x", color="0.9", linewidth=0.5)
     axes.tick_params(axis="y", length=0)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, log_scale, method_legend, say
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, log_scale, method_legend, write_sentence
 from eflops.analysis.lines import band, draw_bands
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import units_named
@@ -30,11 +30,11 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
 
     def paint() -> Drawing:
         drawing, axes = canvas(len(names), len(SHOWN), size=(7.4, 0.5 + 1.75 * len(names)), squeeze=False)
-        for places, (name, words) in zip(axes, names.items(), strict=True):
-            own, told = data[data["experiment"] == name], _title(words, curves[name])
-            for axis, metric in zip(places, SHOWN, strict=True):
-                _draw(axis, own[own["metric"] == metric], metric, source)
-            places[0].set_title(told, loc="left", fontsize=7.5)
+        for row_axes, (name, words) in zip(axes, names.items(), strict=True):
+            lines, title = data[data["experiment"] == name], _title(words, curves[name])
+            for axis, metric in zip(row_axes, SHOWN, strict=True):
+                _draw(axis, lines[lines["metric"] == metric], metric, source)
+            row_axes[0].set_title(title, loc="left", fontsize=7.5)
         for axis in axes[-1]:
             axis.set_xlabel("round")
         method_legend(drawing, data["method"], source, columns=3)
@@ -70,7 +70,7 @@ def _title(words: str, curves: pd.DataFrame) -> str:
 def _draw(axes: Axes, data: pd.DataFrame, metric: str, source: Source) -> None:
     measured = data.dropna(subset="mean")
     if measured.empty:
-        say(axes, "nothing was measured")
+        write_sentence(axes, "nothing was measured")
         return
     draw_bands(axes, measured, source, mark_end=False)
     if metric == OPEN:

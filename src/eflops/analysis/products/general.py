@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from eflops.analysis.cells import Cell, Row, difference, number, probability, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, say, sentence
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, sentence, write_sentence
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
 from eflops.analysis.stats.summary import (
@@ -89,9 +89,9 @@ def variants_compared(source: Source, runs: pd.DataFrame, metric: str) -> pd.Dat
 def tests_over_ratios(source: Source, metric: str, words: str) -> Table:
     """The tests of a metric at each N/d, paired over draws."""
     runs = source.runs(source.experiment)
-    found = compared(source, runs, metric, f"all comparisons of {words} in this table", ["ratio"])
+    tests = compared(source, runs, metric, f"all comparisons of {words} in this table", ["ratio"])
     shared = "A pair is a data draw, its seeds averaged" if runs["draw"].nunique() > 1 else "A pair is a run seed"
-    return comparison_table(found, {"ratio": "N/d"}, source, runs, f"{shared}: {seeds_and_draws(runs)}.")
+    return comparison_table(tests, {"ratio": "N/d"}, source, runs, f"{shared}: {seeds_and_draws(runs)}.")
 
 
 def compared(
@@ -163,8 +163,8 @@ def figure(source: Source) -> Figure:
             return sentence(f"{len(data) // len(metrics)} cells are too many to draw; the table has their numbers")
         width = max(3.0, 1.0 + 0.22 * len(data) / len(metrics))
         drawing, axes = canvas(1, len(metrics), size=(width * len(metrics), 3.2), squeeze=False)
-        for place, metric in zip(axes.flat, metrics, strict=True):
-            _draw(place, with_metric(named, metric), metric, source)
+        for axis, metric in zip(axes.flat, metrics, strict=True):
+            _draw(axis, with_metric(named, metric), metric, source)
         method_legend(drawing, data["method"], source, columns=4)
         return drawing
 
@@ -177,7 +177,7 @@ def _draw(axes: Axes, runs: pd.DataFrame, metric: str, source: Source) -> None:
 
     lost = int((runs["status"] == "diverged").sum())
     if runs[metric].isna().all():
-        say(axes, f"{metric}: {lost} of {len(runs)} runs diverged")
+        write_sentence(axes, f"{metric}: {lost} of {len(runs)} runs diverged")
         return
     methods = source.order(runs["method"])
     colours = [style(method)[0] for method in methods]

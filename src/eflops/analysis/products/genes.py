@@ -1,4 +1,4 @@
-"""The genes that runs select: how often (Table 2), for which class they speak, how alike the sets are, and by scaling.
+"""The genes that runs select: how often (Table 2), their class, the stability of the sets, and the effect of scaling.
 
 Those of the Golub data come as probes, of which a gene may have several; `over` says what each experiment varies.
 """
@@ -87,19 +87,19 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
     """
     features = len(source.probes(referenced))
     sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
-    found: list[dict[str, Any]] = []
+    indices: list[dict[str, Any]] = []
     for experiment in over:
         here = sets[sets["experiment"] == experiment]
         for method in source.order(here["method"]):
-            own = here[here["method"] == method]
-            finished = own[own["status"] == "finished"]
-            place = {"experiment": experiment, "method": method, "diverged": len(own) - len(finished)}
-            found.append({**place, **_measured(finished, features)})
+            method_sets = here[here["method"] == method]
+            finished = method_sets[method_sets["status"] == "finished"]
+            identity = {"experiment": experiment, "method": method, "diverged": len(method_sets) - len(finished)}
+            indices.append({**identity, **_measured(finished, features)})
     references = source.references(referenced)
     for name, fits in references.groupby("reference", sort=False):
-        place = {"experiment": referenced, "method": name, "diverged": 0}
-        found.append({**place, **measures(fitted_features(fits), features)})
-    labels, data = source.labels_with(references), pd.DataFrame(found)
+        identity = {"experiment": referenced, "method": name, "diverged": 0}
+        indices.append({**identity, **measures(fitted_features(fits), features)})
+    labels, data = source.labels_with(references), pd.DataFrame(indices)
     rows: list[Row] = []
     for _, row in data.iterrows():
         index, jaccard, low, high = (number(row, name, share) for name in ("nogueira", "jaccard", "low", "high"))
@@ -134,7 +134,7 @@ def _measured(runs: pd.DataFrame, features: int) -> dict[str, float]:
     """The measures of some runs; of several splits, those across the splits of each run seed, averaged over seeds."""
     if runs["draw"].nunique() < 2 or runs["seed"].nunique() < 2:
         return measures(runs["selected"], features)
-    by_seed = pd.DataFrame([measures(own["selected"], features) for _, own in runs.groupby("seed")])
+    by_seed = pd.DataFrame([measures(seed_runs["selected"], features) for _, seed_runs in runs.groupby("seed")])
     whole = {"n": len(runs), "different_genes": len({feature for row in runs["selected"] for feature in row})}
     return {str(name): float(value) for name, value in by_seed.mean().items()} | whole
 
@@ -184,9 +184,10 @@ def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str
     runs, fits = selected_features(source, experiment, features), source.references(experiment)
     rows = []
     for method in source.order(runs["method"]):
-        own = runs[runs["method"] == method]
-        finished = own[own["status"] == "finished"]
-        rows.append({"method": method, "diverged": len(own) - len(finished), **stability_over(finished, features)})
+        method_runs = runs[runs["method"] == method]
+        finished = method_runs[method_runs["status"] == "finished"]
+        lost = len(method_runs) - len(finished)
+        rows.append({"method": method, "diverged": lost, **stability_over(finished, features)})
     for name, fit in fits.groupby("reference", sort=False):
         chosen = fit.assign(seed=0, selected=fitted_features(fit))
         rows.append({"method": name, "diverged": 0, **stability_over(chosen, features)})
@@ -237,7 +238,7 @@ def _shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
-    """Which genes are found under each scaling of the Golub data: a map per method, dark where many runs select.
+    """Which genes are selected under each scaling of the Golub data: a map per method, dark where many runs select.
 
     scalings: what each experiment's scaling is called; shown are the methods that all of them ran.
     """
@@ -260,10 +261,10 @@ def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
             return sentence("no method that ran under every scaling selects a gene")
         size = (2.5 + 1.5 * len(methods), 1.5 + 0.17 * len(leading))
         drawing, axes = canvas(1, len(methods), size=size, sharey=True, squeeze=False)
-        for place, method in zip(axes.flat, source.order(methods), strict=True):
-            _draw_map(place, data[data["method"] == method], leading, scalings)
-            place.set_title(source.labels[method])
-        axes[0, 0].set_yticks([0.5 + place for place in range(len(leading))])
+        for axis, method in zip(axes.flat, source.order(methods), strict=True):
+            _draw_map(axis, data[data["method"] == method], leading, scalings)
+            axis.set_title(source.labels[method])
+        axes[0, 0].set_yticks([0.5 + row for row in range(len(leading))])
         axes[0, 0].set_yticklabels([shortened(name, LONGEST_TICK) for name in leading])
         drawing.suptitle("share of runs that select any probe of the gene, by scaling of the data", fontsize=8)
         return drawing

@@ -124,7 +124,7 @@ def fig3_panel(source: Source, panel: str) -> Figure:
 
 def fig3(source: Source) -> Figure:
     """Both panels with their letters and one legend."""
-    pairs = {name: over_rounds(source, *place) for name, place in PANELS.items()}
+    pairs = {name: over_rounds(source, *panel) for name, panel in PANELS.items()}
     data, runs = (
         pd.concat([getattr(pair, part).assign(panel=name) for name, pair in pairs.items()], ignore_index=True)
         for part in ("data", "runs")
@@ -144,11 +144,11 @@ def fig3(source: Source) -> Figure:
 def _draw_discs(axes: Axes, discs: pd.DataFrame, source: Source) -> None:
     methods = source.order(discs["method"])
     most = discs["n"].max()
-    for place, method in enumerate(methods):
+    for x, method in enumerate(methods):
         part = discs[discs["method"] == method]
         colour, _ = style(method)
         area = part["n"] / most * LARGEST
-        axes.scatter([place] * len(part), part["value"], s=area, color=colour, alpha=0.75, linewidth=0)
+        axes.scatter([x] * len(part), part["value"], s=area, color=colour, alpha=0.75, linewidth=0)
         mean = (part["value"] * part["n"]).sum() / part["n"].sum()
-        axes.plot([place - 0.42, place + 0.42], [mean, mean], color=colour, linewidth=1.4)
+        axes.plot([x - 0.42, x + 0.42], [mean, mean], color=colour, linewidth=1.4)
     axes.set_xlim(-0.7, len(methods) - 0.3)

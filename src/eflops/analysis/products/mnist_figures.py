@@ -14,7 +14,7 @@ from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.summary import OVER_UNITS, summarise_units, unit_means
 from eflops.analysis.style import style
 
-# How the parts of a method's bars are told apart besides their order: how strong the colour is, and the hatching.
+# The parts of a method's bars differ by their order, the strength of the colour, and the hatching.
 # No dots: each is a circle in the SVG, and a bar's pattern of them weighs as much as all the rest of a figure.
 LOOKS = ((1.0, ""), (0.35, "////"), (0.6, "xx"))
 COMPRESSION = {
@@ -52,8 +52,8 @@ def compression(source: Source) -> Panel:
     def draw(axes: Axes) -> None:
         axes.set_yscale("log")
         for part, metric in enumerate(COMPRESSION):
-            for place, method in enumerate(methods):
-                x = place + (part - (len(COMPRESSION) - 1) / 2) * width
+            for index, method in enumerate(methods):
+                x = index + (part - (len(COMPRESSION) - 1) / 2) * width
                 mean, sd = cells.loc[(metric, method), ["mean", "spread"]]
                 _bar(axes, x, mean - 1.0, 1.0, 0.92 * width, method, part)
                 if sd > 0:
@@ -73,10 +73,10 @@ def sent(source: Source) -> Panel:
     methods, means = source.order(data["method"]), data.pivot(index="method", columns="metric", values="mean")
 
     def draw(axes: Axes) -> None:
-        for place, method in enumerate(methods):
+        for index, method in enumerate(methods):
             below = 0.0
             for part, metric in enumerate(BYTES):
-                _bar(axes, place, means.loc[method, metric], below, 0.7, method, part)
+                _bar(axes, index, means.loc[method, metric], below, 0.7, method, part)
                 below += means.loc[method, metric]
         _name_bars(axes, source, methods, BYTES)
         axes.yaxis.set_major_formatter(lambda sent, _: f"{sent / 1e6:g}")
@@ -94,13 +94,13 @@ def operations(source: Source) -> Panel:
     methods = source.order(data["method"])
 
     def draw(axes: Axes) -> None:
-        for place, method in enumerate(methods):
+        for index, method in enumerate(methods):
             colour, marker = style(method)
             removed = draws.loc[draws["method"] == method, "macs_removed"]
-            spots = place - 0.15 + np.linspace(-0.12, 0.12, len(removed))
+            spots = index - 0.15 + np.linspace(-0.12, 0.12, len(removed))
             axes.plot(spots, removed, marker, color=colour, markersize=2.5, alpha=0.6, linewidth=0)
             mean, sd = data.set_index("method").loc[method, ["mean", "spread"]]
-            axes.errorbar(place + 0.2, mean, sd, color=colour, marker=marker, markersize=4.5, capsize=2.5)
+            axes.errorbar(index + 0.2, mean, sd, color=colour, marker=marker, markersize=4.5, capsize=2.5)
         _name_bars(axes, source, methods, {})
         axes.yaxis.set_major_formatter(lambda share, _: f"{100 * share:g}%")
         axes.set(ylabel="operations removed", title="draws, and their mean ± sd")
@@ -175,8 +175,8 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
             look = {"xycoords": ("data", "axes fraction"), "fontsize": 6.5, "color": "0.3"}
             axes.annotate(" 10 % of dense", (tenth, 0.02), **look)
         keys = [
-            line_key(source.labels[method], color=style(method)[0], linewidth=3 if place % 2 == 0 else 1)
-            for place, method in enumerate(methods)
+            line_key(source.labels[method], color=style(method)[0], linewidth=3 if index % 2 == 0 else 1)
+            for index, method in enumerate(methods)
         ]
         present = {way(row.method, row.variant) for row in data.itertuples()}
         keys += [

@@ -38,10 +38,10 @@ def figure(source: Source) -> Figure:
         mosaic = [["claims"] * 11, [*["0"] * 4, *["1"] * 3, *["2"] * 4]]
         axes = drawing.subplot_mosaic(mosaic, height_ratios=[rows, 2.1])
         _list(axes["claims"], claims)
-        for place, (title, prefixes, label) in enumerate(TABLES):
+        for index, (title, prefixes, label) in enumerate(TABLES):
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
             columns = list(dict.fromkeys(part["column"]))
-            panel = axes[str(place)]
+            panel = axes[str(index)]
             _grid(panel, part, list(dict.fromkeys(part["row"])), columns)
             labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
             panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6)

@@ -6,7 +6,17 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.cells import Row, difference, number, rows_by, spread
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, log_scale, method_legend, say
+from eflops.analysis.figure import (
+    Axes,
+    Drawing,
+    Figure,
+    canvas,
+    letter,
+    line_key,
+    log_scale,
+    method_legend,
+    write_sentence,
+)
 from eflops.analysis.lines import limits
 from eflops.analysis.source import Source
 from eflops.analysis.stats.costs import with_costs
@@ -119,14 +129,14 @@ def figure(
     def paint() -> Drawing:
         drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
         panels = [(metric, ratio) for metric in metrics for ratio in shown]
-        for name, (metric, ratio), place in zip("abcdefgh", panels, axes.flat, strict=False):
-            _draw(place, cells[cells["ratio"] == ratio], metric, names, source)
-            place.set(ylabel=METRIC_AXES.get(metric, metric))
+        for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
+            _draw(axis, cells[cells["ratio"] == ratio], metric, names, source)
+            axis.set(ylabel=METRIC_AXES.get(metric, metric))
             if ratio != ONE_SIZE:
-                place.set_title(f"$N/d = {ratio:g}$")
-                letter(place, name)
-        for place in axes[-1]:
-            place.set_xlabel("bytes in training, share of dense messages")
+                axis.set_title(f"$N/d = {ratio:g}$")
+                letter(axis, name)
+        for axis in axes[-1]:
+            axis.set_xlabel("bytes in training, share of dense messages")
         keys = [
             line_key(words, color="0.3", marker="o", markersize=5, linestyle="", markerfacecoloralt="w", fillstyle=fill)
             for fill, words in zip(FILLS, names.values(), strict=False)
@@ -141,7 +151,7 @@ def figure(
 def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:
     table = cells.set_index(["metric", "method", "experiment"])
     if cells.loc[cells["metric"] == metric, "mean"].isna().all():
-        say(axes, "every run diverged")
+        write_sentence(axes, "every run diverged")
         return
     for method in source.order(cells["method"]):
         colour, marker = style(method)

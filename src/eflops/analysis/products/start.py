@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, say
+from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, name_bars, patch_key, write_sentence
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import DENSE, Paper, read_paper
 from eflops.analysis.source import Source
@@ -35,10 +35,10 @@ def figure(source: Source, synthetic: str, expression: str) -> Figure:
         drawing, axes = canvas(1, 3, size=(7.4, 2.7))
         draws = (_draw_bars, _draw_ranks, _draw_bars)
         names = ("genes per run (Golub)", f"share of {source.labels.get(DENSE, DENSE)}'s runs", "sd over run seeds")
-        for place, (axis, draw, name) in enumerate(zip(axes, draws, names, strict=True)):
-            draw(axis, data[data["panel"] == "abc"[place]], source)
+        for index, (axis, draw, name) in enumerate(zip(axes, draws, names, strict=True)):
+            draw(axis, data[data["panel"] == "abc"[index]], source)
             axis.set_ylabel(name)
-            letter(axis, "abc"[place])
+            letter(axis, "abc"[index])
         ratio = "" if spreads["ratio"].isna().all() else f", N/d {spreads['ratio'].iloc[0]:g}"
         # What solid and hatched bars, filled and hollow points, and black dashes stand for.
         keys = [
@@ -79,9 +79,9 @@ def ranked_shares(selected: pd.DataFrame, names: pd.DataFrame, paper: Paper) -> 
     for start, runs in selected[selected["method"] == DENSE].groupby(START, sort=False):
         columns[str(start)] = gene_shares(runs, names)["frequency"].head(len(printed)).tolist()
     rows = [
-        {"panel": "b", "method": DENSE, START: start, "place": place, "value": share}
+        {"panel": "b", "method": DENSE, START: start, "place": rank, "value": share}
         for start, shares in columns.items()
-        for place, share in enumerate(shares, 1)
+        for rank, share in enumerate(shares, 1)
     ]
     return pd.DataFrame(rows)
 
@@ -104,19 +104,19 @@ def _draw_bars(axes: Axes, data: pd.DataFrame, source: Source) -> None:
     """Bars by method and start; the paper's number is a dash across them."""
     methods = source.order(data["method"])
     if data["value"].isna().all():
-        say(axes, "every run diverged")
+        write_sentence(axes, "every run diverged")
         return
-    for place, method in enumerate(methods):
-        own = data[data["method"] == method].set_index(START)
+    for index, method in enumerate(methods):
+        method_rows = data[data["method"] == method].set_index(START)
         for side, (start, (_, hatch)) in zip((-0.2, 0.2), STARTS.items(), strict=True):
-            if start in own.index:
-                value, sd = own.loc[start, "value"], own.loc[start, "sd"]
+            if start in method_rows.index:
+                value, sd = method_rows.loc[start, "value"], method_rows.loc[start, "sd"]
                 look: dict[str, Any] = {"alpha": 0.5 if hatch else 1.0, "hatch": hatch, "edgecolor": "w"}
-                axes.bar(place + side, value, 0.36, color=style(method)[0], linewidth=0.3, **look)
+                axes.bar(index + side, value, 0.36, color=style(method)[0], linewidth=0.3, **look)
                 if sd > 0:
-                    axes.errorbar(place + side, value, sd, color="0.2", linewidth=0.8, capsize=1.5)
-        if PAPER in own.index:
-            axes.plot([place - 0.42, place + 0.42], [own.loc[PAPER, "value"]] * 2, color="k", linewidth=1.3)
+                    axes.errorbar(index + side, value, sd, color="0.2", linewidth=0.8, capsize=1.5)
+        if PAPER in method_rows.index:
+            axes.plot([index - 0.42, index + 0.42], [method_rows.loc[PAPER, "value"]] * 2, color="k", linewidth=1.3)
     name_bars(axes, [source.labels[method] for method in methods])
 
 
@@ -128,6 +128,6 @@ def _draw_ranks(axes: Axes, data: pd.DataFrame, source: Source) -> None:
         "uniform": ours,
         "zeros": ours | {"linestyle": ":", "markerfacecolor": "w"},
     }
-    for start, own in data.groupby(START, sort=False):
-        axes.plot(own["place"], own["value"], **looks.get(str(start), {}))
+    for start, start_rows in data.groupby(START, sort=False):
+        axes.plot(start_rows["place"], start_rows["value"], **looks.get(str(start), {}))
     axes.set(xlabel="place of the gene", ylim=(0, 1.05), xticks=sorted(data["place"].dropna().unique()))

@@ -114,11 +114,11 @@ def figure(source: Source, search: str, zero: str) -> Figure:
         if over_settings.empty:
             return sentence(NOTHING)
         drawing, axes = canvas(1, 3, size=(7.2, 2.7))
-        for place, metric in zip(axes, METRICS, strict=False):
-            _draw_effects(place, over_settings[over_settings["metric"] == metric], metric)
+        for axis, metric in zip(axes, METRICS, strict=False):
+            _draw_effects(axis, over_settings[over_settings["metric"] == metric], metric)
         _draw_profile(axes[2], at_best)
-        for place, name in zip(axes, "abc", strict=True):
-            letter(place, name)
+        for axis, name in zip(axes, "abc", strict=True):
+            letter(axis, name)
         handles, labels = axes[0].get_legend_handles_labels()
         drawing.legend(handles, labels, loc="outside lower center", ncols=6)
         return drawing

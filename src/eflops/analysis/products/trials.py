@@ -32,12 +32,12 @@ BINS = ["method", "setting", "place", "value", "prior", "posterior", "trials", "
 
 def searches(source: Source, names: Mapping[str, str]) -> Table:
     """One row per search and method; names: what each search is called, of which those that were made are shown."""
-    found = []
+    outcomes = []
     for search in filter(source.was_searched, names):
         trials = drawn(source.trials(search))
         for method in source.named(trials["method"]):
-            found.append({"search": search, "method": method, **outcome(trials[trials["method"] == method])})
-    data = pd.DataFrame(found)
+            outcomes.append({"search": search, "method": method, **outcome(trials[trials["method"] == method])})
+    data = pd.DataFrame(outcomes)
     rows = [
         {"Search": names[row["search"]], "Method": source.called(row["method"]), **_outcome(row)}
         for _, row in data.iterrows()
@@ -129,11 +129,11 @@ def _bins(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
     for column in settings_of(trials):
         places, names, _ = binned(trials[column])
         shares = pd.DataFrame({"place": range(len(names)), "value": names, "setting": column.removeprefix(SETTING)})
-        for name, found in (("prior", places), ("posterior", places.loc[near.index])):
-            shares[name] = shares["place"].map(found.value_counts(normalize=True)).fillna(0.0)
+        for name, bins in (("prior", places), ("posterior", places.loc[near.index])):
+            shares[name] = shares["place"].map(bins.value_counts(normalize=True)).fillna(0.0)
         parts.append(shares)
-    found = pd.concat(parts[1:] or parts, ignore_index=True)
-    return found.assign(method=trials["method"].iloc[0], trials=len(trials), near=len(near))[BINS]
+    bins = pd.concat(parts[1:] or parts, ignore_index=True)
+    return bins.assign(method=trials["method"].iloc[0], trials=len(trials), near=len(near))[BINS]
 
 
 def _draw_bins(axes: Axes, bins: pd.DataFrame, colour: str) -> None:

@@ -32,7 +32,7 @@ class Evidence:
         """What a method is called in print."""
         return self.source.labels.get(method, method)
 
-    def found(self, experiment: str) -> pd.DataFrame:
+    def all_runs(self, experiment: str) -> pd.DataFrame:
         """All runs of an experiment, whatever their number and size; no row where it was not run."""
         if experiment in self.experiments:
             return self.source.runs(experiment)
@@ -46,7 +46,7 @@ class Evidence:
         A draw is the unit of nearly every verdict, and one draw alone shows no spread between draws.
         """
         self._ran(experiment)
-        runs = self.found(experiment)
+        runs = self.all_runs(experiment)
         for method in methods:
             if method not in set(runs["method"]):
                 raise Missing(f"{experiment} has no runs of {self.label(method)} here.")

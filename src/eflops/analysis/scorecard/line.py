@@ -8,7 +8,7 @@ from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, judge_number
 from eflops.analysis.text import formatted
 
-# Beside the word, so that a verdict is told without colour and found at a glance.
+# Beside the word, so that a verdict is visible at a glance and without colour.
 MARKS = {
     Verdict.AGREES: "✓",
     Verdict.NEAREST: "≈",
@@ -64,7 +64,7 @@ def estimate(
 ) -> Estimate:
     """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
 
-    with_nothing: the same where a diverged run has found nothing; where the two give other verdicts, none can be told.
+    with_nothing: the value where a diverged run counts as 0; where the two verdicts differ, the result is inconclusive.
     """
     verdict = judge_number(paper, value, longest)
     if value.low is None or value.high is None:

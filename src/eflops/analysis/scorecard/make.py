@@ -33,7 +33,7 @@ RATE = "set_rate"
 class Scorecard:
     """All lines; `chance` says how many numbers would lie outside by it; `labels` are the columns' names in print.
 
-    facts: what the closing summary tells besides.
+    facts: further numbers for the closing summary.
     """
 
     lines: tuple[Line, ...]
@@ -136,28 +136,28 @@ def markdown(card: Scorecard) -> str:
 def _number(line: Line, labels: dict[str, str]) -> list[str]:
     what = f"{labels.get(line.column, line.column)}, {line.text or line.row}"
     ours = both_written(line.judgement.values) or ABSENT
-    return [_opened(line.id), what, printed(line.paper), ours, signed(line.difference), *_told(line)]
+    return [_id_link(line.id), what, printed(line.paper), ours, signed(line.difference), *_verdict_cells(line)]
 
 
 def _claim(line: Line) -> list[str]:
     values = "; ".join(f"{value.name} {written(value)}" for value in line.judgement.values)
-    return [_opened(line.id), line.text, values or ABSENT, *_told(line)]
+    return [_id_link(line.id), line.text, values or ABSENT, *_verdict_cells(line)]
 
 
-def _told(line: Line) -> list[str]:
+def _verdict_cells(line: Line) -> list[str]:
     verdict = line.judgement.verdict
     return [f"{MARKS[verdict]} {verdict}", line.judgement.reason]
 
 
-def _opened(name: str) -> str:
+def _id_link(name: str) -> str:
     """A line's id, as a link to its runs in the explorer that lies beside the scorecard."""
     return f"[{name}]({EXPLORER}#scorecard?line={quote(name)})"
 
 
 def _count(lines: Iterable[Line]) -> dict[str, int]:
     """How many of the lines got each verdict, all of them named."""
-    found = Counter(line.judgement.verdict for line in lines)
-    return {str(verdict): found[verdict] for verdict in Verdict}
+    counts = Counter(line.judgement.verdict for line in lines)
+    return {str(verdict): counts[verdict] for verdict in Verdict}
 
 
 def _line_json(line: Line) -> dict[str, Any]:
@@ -173,19 +173,20 @@ def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
     for metric, name in METRICS.items():
         try:
             runs = evidence.runs("support_recovery", [METHOD, WITHOUT_ENTROPY], metric)
-            found = claimed.better(runs, metric, WITHOUT_ENTROPY, 0.0, name)
+            comparison = claimed.better(runs, metric, WITHOUT_ENTROPY, 0.0, name)
         except UserError:
             continue
-        low, high = found.interval
-        rows.append({"metric": name, "mean": found.mean, "low": low, "high": high, "draws": len(found.values)})
+        low, high = comparison.interval
+        mean, draws = comparison.mean, len(comparison.values)
+        rows.append({"metric": name, "mean": mean, "low": low, "high": high, "draws": draws})
     return rows
 
 
 def _nearest(evidence: Evidence) -> list[dict[str, Any]]:
-    """The weights' rate of each column of the paper's two tables: searched, and nearest the paper's numbers."""
+    """The weight learning rate of each column of the paper's two tables: searched, and nearest the paper's numbers."""
     rows = []
     for section in (section_of("table1"), section_of("table2")):
-        runs = [evidence.found(name) for name in section.experiments]
+        runs = [evidence.all_runs(name) for name in section.experiments]
         if all(RATE in each for each in runs):
             searched, nearest = (each.groupby("method")[RATE].first().astype(float) for each in runs)
             rows += [

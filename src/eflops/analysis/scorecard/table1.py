@@ -44,8 +44,8 @@ class Row:
     def columns(self, methods: Sequence[str], minus: bool, nothing: float = np.nan) -> np.ndarray:
         """The values of some methods, or E-FLoPS minus each of them, run by run; `nothing` where a run diverged."""
         values = np.where(np.isnan(self.values), nothing, self.values)
-        own = values[:, :, [self.methods.index(method) for method in methods]]
-        return values[:, :, [self.methods.index(METHOD)]] - own if minus else own
+        columns = values[:, :, [self.methods.index(method) for method in methods]]
+        return values[:, :, [self.methods.index(METHOD)]] - columns if minus else columns
 
     def diverged(self, *methods: str) -> int:
         """How many runs of these methods diverged."""
@@ -67,17 +67,18 @@ def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
     for ratio, row in evidence.paper.recovery.items():
         others = {name: difference(row[METHOD], number) for name, number in row.items() if name != METHOD}
         printed = others if minus else row
-        own, near = (_judged(each[ratio], printed, minus) for each in (searched, nearest))
+        at_ratio = (searched[ratio], nearest[ratio])
+        searched_estimates, nearest_estimates = (_estimates(runs, printed, minus) for runs in at_ratio)
         for method, paper in printed.items():
             column = f"{METHOD} - {method}" if minus else method
-            place = (f"{prefix}/{ratio:.2f}/{method}", f"{ratio:.2f}", column, "")
-            found, at_nearest = own[method], near[method]
-            if isinstance(found, str):
-                yield Line(*place, unjudged(found), paper)
+            identity = (f"{prefix}/{ratio:.2f}/{method}", f"{ratio:.2f}", column, "")
+            at_searched, at_nearest = searched_estimates[method], nearest_estimates[method]
+            if isinstance(at_searched, str):
+                yield Line(*identity, unjudged(at_searched), paper)
                 continue
-            judgement = combine_verdicts(found, None if isinstance(at_nearest, str) else at_nearest)
-            mean = found.value.mean
-            yield Line(*place, judgement, paper, None if mean is None else mean - paper.value)
+            judgement = combine_verdicts(at_searched, None if isinstance(at_nearest, str) else at_nearest)
+            mean = at_searched.value.mean
+            yield Line(*identity, judgement, paper, None if mean is None else mean - paper.value)
 
 
 def difference(one: Printed, other: Printed) -> Printed:
@@ -93,9 +94,9 @@ def spreads(evidence: Evidence) -> Iterator[Line]:
         paper = Printed(round(float(np.sqrt(np.mean(np.square(printed)))), 12))
         lacking = [row.lacking[method] for row in searched.values() if method in row.lacking]
         judgement = unjudged(lacking[0]) if lacking else _spread(searched, method, printed)
-        found = judgement.values[0].mean if judgement.values else None
-        place = (f"table1-spread/{method}", "spread", method, "")
-        yield Line(*place, judgement, paper, None if found is None else found - paper.value)
+        spread = judgement.values[0].mean if judgement.values else None
+        identity = (f"table1-spread/{method}", "spread", method, "")
+        yield Line(*identity, judgement, paper, None if spread is None else spread - paper.value)
 
 
 def columns(evidence: Evidence) -> Iterator[Line]:
@@ -152,37 +153,37 @@ def rows(evidence: Evidence, experiment: str) -> dict[float, Row]:
             lacking[method] = str(lack)
         else:
             present.append(method)
-    runs = evidence.runs(experiment, present, METRIC) if present else evidence.found(experiment)
+    runs = evidence.runs(experiment, present, METRIC) if present else evidence.all_runs(experiment)
     groups = dict(iter(runs.groupby(["ratio", "method"])))
-    found = {}
+    table = {}
     for ratio in evidence.paper.recovery:
         there = [name for name in present if (ratio, name) in groups]
         arrays = [by_unit(groups[ratio, name], METRIC) for name in there]
         without = {name: f"There are no runs of it at N/d {ratio:.2f}." for name in present if name not in there}
         values = np.stack(arrays, axis=2) if arrays else np.zeros((0, 0, 0))
-        found[ratio] = Row(tuple(there), values, lacking | without)
-    return found
+        table[ratio] = Row(tuple(there), values, lacking | without)
+    return table
 
 
-def _judged(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
+def _estimates(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
     """Each method's number, or E-FLoPS minus it; a sentence where it cannot be judged."""
     if minus and METHOD in row.lacking:
         return dict.fromkeys(printed, row.lacking[METHOD])
     names = [name for name in printed if name in row.methods]
     noise = {name: Noise((printed[name].sd or 0.0) ** 2 / PAPER_SEEDS, PAPER_SEEDS - 1) for name in names}
     left_out, with_nothing = (_intervals(row.columns(names, minus, nothing), noise) for nothing in (np.nan, 0.0))
-    found: dict[str, Estimate | str] = dict(row.lacking)
+    estimates: dict[str, Estimate | str] = dict(row.lacking)
     for name in names:
-        own, paper, lost = left_out.get(name), printed[name].value, row.diverged(name, *[METHOD] * minus)
-        if own is None:
+        interval, paper, lost = left_out.get(name), printed[name].value, row.diverged(name, *[METHOD] * minus)
+        if interval is None:
             none = Value(name, None, None, None, with_nothing[name].units, "draws", lost)
-            found[name] = estimate(paper, none, RECOVERY_LONGEST, "")
+            estimates[name] = estimate(paper, none, RECOVERY_LONGEST, "")
             continue
-        power = f"a difference of {DETECTED:.2f} would lie outside with probability {own.power(DETECTED):.2f}"
-        words = f" (t {own.t(paper):.2f}, {own.df:.0f} degrees of freedom; {power})"
-        value, as_nothing = (Value.of(name, each, "draws", lost) for each in (own, with_nothing[name]))
-        found[name] = estimate(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
-    return found
+        power = f"a difference of {DETECTED:.2f} would lie outside with probability {interval.power(DETECTED):.2f}"
+        words = f" (t {interval.t(paper):.2f}, {interval.df:.0f} degrees of freedom; {power})"
+        value, as_nothing = (Value.of(name, each, "draws", lost) for each in (interval, with_nothing[name]))
+        estimates[name] = estimate(paper, value, RECOVERY_LONGEST, words, as_nothing, math.inf if minus else 1.0)
+    return estimates
 
 
 def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, PredictionInterval]:
@@ -196,10 +197,10 @@ def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Predict
 
 def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -> Judgement:
     """The F-test of our seeds' variance within draws against the paper's, each pooled over N/d."""
-    found = [within(row.columns([method], minus=False)[:, :, 0]) for row in searched.values()]
-    own = [(variance, df) for variance, df in found if df]
+    variances = [within(row.columns([method], minus=False)[:, :, 0]) for row in searched.values()]
+    known = [(variance, df) for variance, df in variances if df]
     draws = len(next(iter(searched.values())).values)
-    mine, df = _pooled(own)
+    mine, df = _pooled(known)
     theirs, paper_df = _pooled([(sd**2, PAPER_SEEDS - 1) for sd in printed])
     if not (mine and theirs):
         spread = Value(method, math.sqrt(mine), None, None, draws, "draws")
@@ -209,7 +210,7 @@ def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -
     f = mine / theirs
     p = 2 * min(stats.f.sf(f, df, paper_df), stats.f.cdf(f, df, paper_df))
     low, high = (math.sqrt(mine * df / stats.chi2.ppf(tail, df)) for tail in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
-    reason = f"F({df:.0f}, {paper_df:.0f}) is {f:.2f}, p {p:.2g}, pooled over {len(own)} N/d."
+    reason = f"F({df:.0f}, {paper_df:.0f}) is {f:.2f}, p {p:.2g}, pooled over {len(known)} N/d."
     value = Value(method, math.sqrt(mine), low, high, draws, "draws")
     return Judgement(Verdict.DIFFERS if p < ALPHA else Verdict.AGREES, (value,), reason)
 

@@ -36,8 +36,8 @@ def lines(evidence: Evidence) -> Iterator[Line]:
     """One line per gene and method, in the paper's order."""
     for method, column in evidence.paper.genes.items():
         searched, nearest = (_selected(evidence, name, method) for name in (SEARCHED, NEAREST))
-        for place, (gene, printed) in enumerate(column.items(), 1):
-            where = (f"table2/{method}/{gene}", str(place), method, gene)
+        for rank, (gene, printed) in enumerate(column.items(), 1):
+            where = (f"table2/{method}/{gene}", str(rank), method, gene)
             if isinstance(searched, str):
                 yield Line(*where, unjudged(searched), printed)
                 continue
@@ -67,18 +67,18 @@ def facts(evidence: Evidence) -> list[dict[str, Any]]:
     rows = []
     for method in evidence.paper.genes:
         for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
-            found = _selected(evidence, experiment, method)
-            if isinstance(found, str):
+            selection = _selected(evidence, experiment, method)
+            if isinstance(selection, str):
                 continue
-            named, own = _names_of(evidence, method), split_lists(found)
-            missing = _missing(evidence, method, found)
+            named, lists = _names_of(evidence, method), split_lists(selection)
+            missing = _missing(evidence, method, selection)
             rows.append(
                 {
                     "method": method,
                     "settings": settings,
                     "genes": len(named),
-                    "among_ours": float(np.mean([len({*one} & {*other}) for one, other in combinations(own, 2)])),
-                    "with_paper": float(np.mean([len({*one} & {*named.values()}) for one in own])),
+                    "among_ours": float(np.mean([len({*one} & {*other}) for one, other in combinations(lists, 2)])),
+                    "with_paper": float(np.mean([len({*one} & {*named.values()}) for one in lists])),
                     "shared": len(named) - len(missing),
                     "missing": missing,
                 }
@@ -102,9 +102,9 @@ def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
 
 def printed_name(gene: str, aliases: Mapping[str, str]) -> str:
     """Our name of a gene as the paper prints it."""
-    place = next((place for place in PLACES[1:] if gene.endswith(place)), "")
-    bare = gene.removesuffix(place)
-    return aliases.get(bare, bare) + place
+    suffix = next((suffix for suffix in PLACES[1:] if gene.endswith(suffix)), "")
+    bare = gene.removesuffix(suffix)
+    return aliases.get(bare, bare) + suffix
 
 
 def most_selected(shares: Mapping[str, float]) -> list[str]:
@@ -113,15 +113,16 @@ def most_selected(shares: Mapping[str, float]) -> list[str]:
     return sorted(present, key=lambda gene: -shares[gene])[:LISTED]
 
 
-def split_lists(found: Selected) -> list[list[str]]:
+def split_lists(selection: Selected) -> list[list[str]]:
     """The list of each split."""
-    splits = len(next(iter(found.values()))) if found else 0
-    return [most_selected({gene: float(runs[split].mean()) for gene, runs in found.items()}) for split in range(splits)]
+    splits = len(next(iter(selection.values()))) if selection else 0
+    shares = [{gene: float(runs[split].mean()) for gene, runs in selection.items()} for split in range(splits)]
+    return list(map(most_selected, shares))
 
 
-def whole_list(found: Selected) -> list[str]:
+def whole_list(selection: Selected) -> list[str]:
     """The list over all splits."""
-    return most_selected({gene: _mean(found, gene) for gene in found})
+    return most_selected({gene: _mean(selection, gene) for gene in selection})
 
 
 def likeness(lists: Sequence[Sequence[str]]) -> np.ndarray:
@@ -156,24 +157,24 @@ def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
     return labels
 
 
-def _missing(evidence: Evidence, method: str, found: Selected) -> list[dict[str, Any]]:
+def _missing(evidence: Evidence, method: str, selection: Selected) -> list[dict[str, Any]]:
     """The genes of the paper's column that are not among our seven, each with our share of runs and the paper's."""
-    first, column = whole_list(found), evidence.paper.genes[method]
+    first, column = whole_list(selection), evidence.paper.genes[method]
     return [
-        {"gene": gene, "ours": _mean(found, name), "paper": column[gene].value}
+        {"gene": gene, "ours": _mean(selection, name), "paper": column[gene].value}
         for gene, name in _names_of(evidence, method).items()
         if name not in first
     ]
 
 
-def _mean(found: Selected, gene: str) -> float:
-    return float(found[gene].mean()) if gene in found else 0.0
+def _mean(selection: Selected, gene: str) -> float:
+    return float(selection[gene].mean()) if gene in selection else 0.0
 
 
-def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> Estimate:
+def _share(evidence: Evidence, gene: str, printed: Printed, selection: Selected) -> Estimate:
     runs = evidence.paper.sizes["golub"].runs or 1
-    like = next(iter(found.values()), np.zeros((2, 1)))
-    chosen = found.get(printed_name(gene, evidence.paper.gene_aliases), np.zeros_like(like))
+    like = next(iter(selection.values()), np.zeros((2, 1)))
+    chosen = selection.get(printed_name(gene, evidence.paper.gene_aliases), np.zeros_like(like))
     share = beta_binomial_interval(chosen, runs)
     value = Value(gene, share.mean, share.low, share.high, share.splits, "splits")
     # The paper prints two decimals of what is a whole number of its runs.
@@ -181,22 +182,23 @@ def _share(evidence: Evidence, gene: str, printed: Printed, found: Selected) -> 
     return estimate(whole, value, SHARE_LONGEST, f" for {runs} runs at one further split")
 
 
-def _listed(evidence: Evidence, method: str, found: Selected) -> tuple[Estimate, float]:
+def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estimate, float]:
     """The judgement of a list, and its likeness to ours."""
-    named, own = _names_of(evidence, method), split_lists(found)
-    alike = likeness([list(named.values()), *own])
+    named, lists = _names_of(evidence, method), split_lists(selection)
+    alike = likeness([list(named.values()), *lists])
     paper, others = float(alike[0]), alike[1:]
-    place, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
+    position, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
     stands_out = rank / len(alike) <= max(ALPHA, 1 / len(alike))
-    shared = [gene for gene in whole_list(found) if gene in named.values()]
+    shared = [gene for gene in whole_list(selection) if gene in named.values()]
     shares = "{gene} ({ours:.2f} of our runs, {paper:.2f} of the paper's)"
-    missing = [shares.format(**each) for each in _missing(evidence, method, found)]
+    missing = [shares.format(**each) for each in _missing(evidence, method, selection)]
     ends = float(others.mean()), float(others.min()), float(others.max())
     reason = (
-        f"As one more of our {len(own)} splits the paper's list has place {place} of {len(alike)} from the least alike "
-        f"(mean Jaccard index with the others {paper:.2f}): it {'stands' if stands_out else 'does not stand'} out. "
-        f"Of its {len(named)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
+        f"As one more of our {len(lists)} splits the paper's list has place {position} of {len(alike)} from the least "
+        f"alike (mean Jaccard index with the others {paper:.2f}): it "
+        f"{'stands' if stands_out else 'does not stand'} out. Of its {len(named)} genes {len(shared)} are among our "
+        f"seven: {'; '.join(shared) or 'none'}"
         f"{'. Not among them: ' if missing else ''}{'; '.join(missing)}"
     )
-    value = Value("likeness of a split's list", *ends, len(own), "splits")
+    value = Value("likeness of a split's list", *ends, len(lists), "splits")
     return Estimate(value, Verdict.DIFFERS if stands_out else Verdict.AGREES, reason), paper

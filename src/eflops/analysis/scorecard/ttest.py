@@ -25,18 +25,18 @@ BASELINE = HARD_THRESHOLDING[0]
 
 def lines(evidence: Evidence) -> Iterator[Line]:
     """One line: t, with its p in words."""
-    paper, place = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
+    paper, identity = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
     try:
         t, reason = _tested(evidence)
         searched = _held(evidence, SEARCHED, paper, f"{reason} ")
     except UserError as lack:
-        yield Line(*place, unjudged(str(lack)), paper)
+        yield Line(*identity, unjudged(str(lack)), paper)
         return
     try:
         nearest = _held(evidence, NEAREST, paper, "")
     except UserError:
         nearest = None
-    yield Line(*place, combine_verdicts(searched, nearest), paper, t - paper.value)
+    yield Line(*identity, combine_verdicts(searched, nearest), paper, t - paper.value)
 
 
 def _tested(evidence: Evidence) -> tuple[float, str]:
@@ -69,8 +69,8 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> E
         raise Missing(f"The seeds of {experiment} do not differ, so that t is not defined.")
     scaled = (ours - theirs) * math.sqrt(seeds / spread)
     noise = Noise((t_sd(paper.value, seeds) or 1.0) ** 2, min(df, seeds - 1))
-    (found,) = prediction_intervals(scaled[:, :, np.newaxis], [noise])
-    value = Value.of("t at a split", found, "splits")
+    (interval,) = prediction_intervals(scaled[:, :, np.newaxis], [noise])
+    value = Value.of("t at a split", interval, "splits")
     verdict = judge_number(paper.value, value, math.inf)
     if verdict == Verdict.AGREES and (value.low or 0.0) <= 0:
         verdict = Verdict.INCONCLUSIVE
@@ -79,7 +79,7 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> E
     varies = f"t varies from {at_splits[0]:.1f} to {at_splits[-1]:.1f}, half of it "
     varies += f"{quarters[0]:.1f} to {quarters[1]:.1f}"
     side = "outside" if verdict == Verdict.DIFFERS else "inside"
-    words = f"{reason}Over our {found.units} splits {varies}; for one further split it would be "
+    words = f"{reason}Over our {interval.units} splits {varies}; for one further split it would be "
     words += f"{value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
     return Estimate(value, verdict, words)
 

@@ -72,16 +72,17 @@ class Value:
     scale: str = ""
 
     @classmethod
-    def of(cls, name: str, found: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
+    def of(cls, name: str, interval: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
         """The number that one further unit is held against."""
-        return cls(name, found.mean, found.mean - found.half, found.mean + found.half, found.units, unit, diverged)
+        low, high = interval.mean - interval.half, interval.mean + interval.half
+        return cls(name, interval.mean, low, high, interval.units, unit, diverged)
 
 
 @dataclass(frozen=True)
 class Rationale:
     """Why a claim got its verdict, for the summary.
 
-    figure: the least clear of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
+    figure: the weakest of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
     do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
     algorithm that the baseline's name is taken for.
     """

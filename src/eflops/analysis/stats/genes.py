@@ -1,4 +1,4 @@
-"""Which genes runs select: the share of runs that select each, which class it speaks for, and how alike the sets are.
+"""Which genes runs select: the share of runs for each gene, its associated class, and how alike the sets are.
 
 A run selects a probe when it keeps any of the probe's weights, of whichever class. Sets are a 0/1 matrix
 [runs, features], one row per run. Two measures of how alike they are:
@@ -89,8 +89,8 @@ def share_of(printed: str, shares: dict[str, list[float]], aliases: dict[str, st
     second = _SECOND.match(printed)
     gene = second.group(1) if second else printed
     probes = shares.get(aliases.get(gene, gene), [])
-    place = 1 if second else 0
-    return probes[place] if len(probes) > place else 0.0
+    index = 1 if second else 0
+    return probes[index] if len(probes) > index else 0.0
 
 
 def _chosen(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
@@ -111,15 +111,15 @@ def directions(runs: pd.DataFrame, features: int, classes: Sequence[str]) -> pd.
     runs: one row per run, as `Source.supports` gives it; weights are laid out class by class; classes: none where the
     target is a number.
     """
-    found: dict[tuple[str, int], Counter[str]] = {}
+    counts_by_feature: dict[tuple[str, int], Counter[str]] = {}
     for run in runs.itertuples():
         kept = [int(index) for index in run.support.split()]
         weights = np.zeros((len(classes) or 1, features))
         weights.ravel()[kept] = [float(weight) for weight in run.weights.split()]
         for feature in {index % features for index in kept}:
-            found.setdefault((run.method, feature), Counter())[direction(weights[:, feature], classes)] += 1
+            counts_by_feature.setdefault((run.method, feature), Counter())[direction(weights[:, feature], classes)] += 1
     rows = []
-    for (method, feature), counts in found.items():
+    for (method, feature), counts in counts_by_feature.items():
         usual, times = counts.most_common(1)[0]
         rows.append((method, feature, usual, times / counts.total()))
     return pd.DataFrame(rows, columns=["method", "feature", "direction", "agreement"])
@@ -174,9 +174,9 @@ def nogueira(selected: np.ndarray) -> Stability:
 
 def _standard_error(selected: np.ndarray, share: np.ndarray, value: float, by_chance: float) -> float:
     """From each run's influence on the index: 2 (z_i.p/d - k_i k/d^2 + value/2 (2 k_i k/d^2 - k_i/d)) / by_chance."""
-    own, mean = selected.mean(axis=1), float(share.mean())
-    agreement = (selected * share).mean(axis=1) - own * mean
-    influence = 2 * (agreement + value / 2 * (2 * mean - 1) * own) / by_chance
+    run_density, mean = selected.mean(axis=1), float(share.mean())
+    agreement = (selected * share).mean(axis=1) - run_density * mean
+    influence = 2 * (agreement + value / 2 * (2 * mean - 1) * run_density) / by_chance
     return float(np.sqrt(((influence - influence.mean()) ** 2).sum())) / len(selected)
 
 

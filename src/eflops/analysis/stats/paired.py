@@ -1,6 +1,6 @@
 """Paired comparisons of a reference method with others: the same seeds (or splits) on both sides.
 
-One row per comparison: differences are reference minus other, so that a positive one speaks for the reference.
+One row per comparison: differences are reference minus other, so that a positive one favours the reference.
 
     pairs, missing, n                   planned pairs, those with a diverged run, and those left to compare
     mean_reference, mean_other          means over the n pairs
@@ -52,10 +52,10 @@ def paired_tests(
     runs = with_metric(runs, metric)
     rows = []
     for key, values in _pairs(runs, metric, [reference, *others], list(pair_on), list(by)):
-        place = dict(zip(by, key, strict=True))
+        group = dict(zip(by, key, strict=True))
         for other in others:
             compared = compare(values[reference], values[other], ranks, overlap)
-            rows.append({**place, "reference": reference, "other": other, **compared})
+            rows.append({**group, "reference": reference, "other": other, **compared})
     if not rows:
         return pd.DataFrame(columns=[*by, *COLUMNS])
     table = pd.DataFrame(rows)
@@ -93,8 +93,8 @@ def differences_from(
         for key, group in means.groupby(list(by)) if by else [((), means)]:
             values = group.pivot(index=unit, columns=column, values=metric)
             for value in values.columns.drop(first) if first in values else []:
-                found = compare(values[value], values[first], ranks=False)
-                rows.append((metric, *key, value, found["difference"], found["low"], found["high"]))
+                test = compare(values[value], values[first], ranks=False)
+                rows.append((metric, *key, value, test["difference"], test["low"], test["high"]))
     return pd.DataFrame(rows, columns=["metric", *by, column, "difference", "low", "high"])
 
 
@@ -116,13 +116,13 @@ def _pairs(
     if not by:
         yield (), _complete(runs, metric, methods, pair_on)
         return
-    own = runs[runs["method"].isin(methods)]
-    counts = own.groupby([*by, *pair_on])["method"].agg(["size", "nunique"])
-    if own[[*by, *pair_on]].isna().any(axis=None) or (counts != len(methods)).any(axis=None):
+    compared = runs[runs["method"].isin(methods)]
+    counts = compared.groupby([*by, *pair_on])["method"].agg(["size", "nunique"])
+    if compared[[*by, *pair_on]].isna().any(axis=None) or (counts != len(methods)).any(axis=None):
         for key, group in runs.groupby(by, sort=True):
             yield key, _complete(group, metric, methods, pair_on)
         return
-    table = own.pivot(index=[*by, *pair_on], columns="method", values=metric)
+    table = compared.pivot(index=[*by, *pair_on], columns="method", values=metric)
     for key, group in table.groupby(level=by, sort=True):
         yield key, group
 

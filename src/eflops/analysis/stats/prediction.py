@@ -133,11 +133,11 @@ def outside(values: np.ndarray) -> np.ndarray:
         Noise(float(w / k), float(max(df, 1)))
         for w, k, df in zip(parts.within, parts.seeds, parts.within_df, strict=True)
     ]
-    found = []
+    results = []
     for unit in range(len(values)):
         others = prediction_intervals(np.delete(values, unit, axis=0), noise)
-        found.append([abs(parts.means[unit, at] - each.mean) > each.half for at, each in enumerate(others)])
-    return np.array(found)
+        results.append([abs(parts.means[unit, at] - each.mean) > each.half for at, each in enumerate(others)])
+    return np.array(results)
 
 
 def within(values: np.ndarray) -> tuple[float, int]:
@@ -149,11 +149,11 @@ def within(values: np.ndarray) -> tuple[float, int]:
 
 
 def _one(parts: _Parts, column: int, units: int, noise: Noise) -> PredictionInterval:
-    seeds, own = parts.seeds[column], parts.within[column]
+    seeds, within_column = parts.seeds[column], parts.within[column]
     df = float(parts.within_df.sum())
     pooled = float(parts.within.mean()) if df else 0.0
     between = max(parts.between - pooled / seeds, 0.0)
-    terms = [(own / (seeds * units), float(parts.within_df[column])), (noise.variance, noise.df)]
+    terms = [(within_column / (seeds * units), float(parts.within_df[column])), (noise.variance, noise.df)]
     if between:
         terms += [(parts.between * (1 + 1 / units), parts.between_df), (-pooled / seeds * (1 + 1 / units), df)]
     variance = sum(size for size, _ in terms)

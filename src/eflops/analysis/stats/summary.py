@@ -56,7 +56,7 @@ def unit_means(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFra
 def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.DataFrame:
     """One row per group of `by` and unit, with the metric: a draw by the mean of its runs that finished.
 
-    Where a group has one draw, or no draws are told apart, its runs are the units.
+    Where a group has one draw, or `runs` has no column `draw`, its runs are the units.
     """
     runs, keys = with_metric(runs, metric), list(by)
     if "draw" not in runs or "draw" in keys:

@@ -38,13 +38,13 @@ def binned(values: pd.Series, bins: int = 8, most: int = 6) -> tuple[pd.Series, 
     """
     different = sorted(values.dropna().unique(), key=lambda value: (isinstance(value, str), value))
     if len(different) <= most or not pd.api.types.is_numeric_dtype(values) or values.dtype == bool:
-        return values.map({value: place for place, value in enumerate(different)}), list(map(_word, different)), False
+        return values.map({value: index for index, value in enumerate(different)}), list(map(_word, different)), False
     log = min(different) > 0 and max(different) >= 10 * min(different)
     scaled = np.log(values.astype(float)) if log else values.astype(float)
     edges = np.linspace(scaled.min(), scaled.max(), bins + 1)
-    places = pd.Series(np.clip(np.digitize(scaled, edges) - 1, 0, bins - 1), values.index)
+    indices = pd.Series(np.clip(np.digitize(scaled, edges) - 1, 0, bins - 1), values.index)
     centres = (edges[:-1] + edges[1:]) / 2
-    return places, [f"{centre:.2g}" for centre in (np.exp(centres) if log else centres)], bool(log)
+    return indices, [f"{centre:.2g}" for centre in (np.exp(centres) if log else centres)], bool(log)
 
 
 def _word(value: object) -> str:

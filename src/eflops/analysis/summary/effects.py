@@ -40,9 +40,9 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
         if (cells["by"] == "N/d").any():
             yield _by_ratio(cells[(cells["by"] == "N/d") & (cells["metric"] == "r2")])
     other = [
-        _largest(name, found)
+        _largest(name, cells_of_data)
         for name, path in OTHER_DATA.items()
-        if (found := _metric(source.table(path), "accuracy")) is not None and len(found)
+        if (cells_of_data := _metric(source.table(path), "accuracy")) is not None and len(cells_of_data)
     ]
     if other:
         yield Point(f"{'; '.join(other)}.", _link(needs.TEMPERATURE_GOLUB))

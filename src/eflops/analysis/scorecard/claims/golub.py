@@ -17,8 +17,8 @@ GENES = ("cystatin C", "myeloperoxidase")
 def golub_run(evidence: Evidence) -> Judgement:
     """Final test accuracy over 30 run seeds at one split; contradicted where it is clearly less than .01 ahead.
 
-    The one claim whose unit is the run seed, as in the paper, so that it says nothing of other splits. AUC is told
-    beside it. The size of t is judged as a number of its own.
+    The unit of this claim alone is the run seed, as in the paper: it says nothing about other splits. AUC is reported
+    beside it. The size of t is judged as a separate number.
     """
     seeds = evidence.paper.sizes["golub"].runs or 2
     return _more_accurate(evidence, "golub_runs", "seed", "seed", draws=1, seeds=seeds)
@@ -40,10 +40,10 @@ def golub_genes(evidence: Evidence) -> Judgement:
     corrected.
     """
     runs = evidence.runs("golub_splits", [METHOD], "accuracy")
-    found = selected(evidence, "golub_splits", METHOD)
+    selection = selected(evidence, "golub_splits", METHOD)
     splits = runs["draw"].nunique()
-    shares = {gene: each.mean(axis=1) for gene, each in found.items()}
-    others, none = [gene for gene in found if gene not in GENES], np.zeros(splits)
+    shares = {gene: each.mean(axis=1) for gene, each in selection.items()}
+    others, none = [gene for gene in selection if gene not in GENES], np.zeros(splits)
     name, second = (others[1], shares[others[1]]) if len(others) > 1 else ("none", none)
     comparisons = [
         Comparison(
@@ -54,9 +54,9 @@ def golub_genes(evidence: Evidence) -> Judgement:
         )
         for gene in GENES
     ]
-    judged = claimed.judge(comparisons, f"share of runs minus that of {name}", "splits", runs)
-    first = "; ".join(f"{gene} {shares[gene].mean():.2f}" for gene in whole_list(found))
-    return claimed.with_words(judged, f"Selected most: {first}.")
+    judgement = claimed.judge(comparisons, f"share of runs minus that of {name}", "splits", runs)
+    first = "; ".join(f"{gene} {shares[gene].mean():.2f}" for gene in whole_list(selection))
+    return claimed.with_words(judgement, f"Selected most: {first}.")
 
 
 def _more_accurate(
@@ -77,8 +77,8 @@ def _more_accurate(
                 for name in [evidence.label(other)]
             ]
 
-        found = claimed.judge(leads("accuracy"), "accuracy against each method", f"{unit}s", runs)
+        judgement = claimed.judge(leads("accuracy"), "accuracy against each method", f"{unit}s", runs)
         auc = ", ".join(map(claimed.numbers, leads("auc"))) if "auc" in runs else ""
-        return claimed.with_words(found, f"AUC: {auc}." if auc else "")
+        return claimed.with_words(judgement, f"AUC: {auc}." if auc else "")
 
     return claimed.under_both_names(evidence, against)

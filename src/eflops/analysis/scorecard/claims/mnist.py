@@ -31,20 +31,20 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         similar = Comparison(
             "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement="they differ by {}", because=because
         )
-        judged = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
+        judgement = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
         if min(ours.mean(), theirs.mean()) > LEARNT:
-            return claimed.with_words(judged, before=means)
-        figures = [(each, f"{each.figure}; one learnt nothing") for each in judged.grounds]
+            return claimed.with_words(judgement, before=means)
+        figures = [(each, f"{each.figure}; one learnt nothing") for each in judgement.grounds]
         grounds = tuple(replace(each, verdict=Verdict.DIFFERS, figure=figure) for each, figure in figures)
-        judged = replace(judged, verdict=Verdict.DIFFERS, grounds=grounds)
-        return claimed.with_words(judged, before=f"{means} One learnt nothing.")
+        judgement = replace(judgement, verdict=Verdict.DIFFERS, grounds=grounds)
+        return claimed.with_words(judgement, before=f"{means} One learnt nothing.")
 
     return claimed.under_both_names(evidence, against)
 
 
 def mnist_comm(evidence: Evidence) -> Judgement:
-    """Bytes of the messages really sent, over both phases; what a round costs after the cut is told beside them.
+    """Bytes of the messages really sent, over both phases, and beside them the bytes of a round after the cut.
 
     Near Fed-IHT: at most 3.2 times as many (by the paper's formula it is twice as many, without indices). Far below
     FedAvg: at most a tenth.
@@ -68,10 +68,10 @@ def mnist_comm(evidence: Evidence) -> Judgement:
             )
             for other, limit, because in ((baseline, NEAR, TWO_NUMBERS), (DENSE, FAR, INDICES))
         ]
-        judged = claimed.judge(comparisons, f"at most {NEAR:g} and {FAR:g} of the other's bytes", "draws", runs)
+        judgement = claimed.judge(comparisons, f"at most {NEAR:g} and {FAR:g} of the other's bytes", "draws", runs)
         last = [ratio("last_round_training", other).mean() for other in (baseline, DENSE)]
         reason = f"In the last training round it sends {last[0]:.2f} and {last[1]:.3f} of their bytes."
-        return claimed.with_words(judged, reason)
+        return claimed.with_words(judgement, reason)
 
     return claimed.under_both_names(evidence, against)
 

@@ -63,7 +63,7 @@ def syn_support(evidence: Evidence) -> Judgement:
     """Better than both wherever the paper has it in bold; contradicted where it is clearly less than .02 ahead.
 
     The paper's own table has the exception at its two smallest N/d, where FedAvg is first: the five others are judged.
-    What is first at the two is told; the differences there are lines of their own.
+    The reason states which is first at those two; the differences there are separate lines.
     """
 
     def against(baseline: str) -> Judgement:
@@ -83,13 +83,13 @@ def syn_support(evidence: Evidence) -> Judgement:
             for other in others
             for name in [evidence.label(other)]
         ]
-        judged = claimed.judge(comparisons, "N/d and method", "draws", runs)
+        judgement = claimed.judge(comparisons, "N/d and method", "draws", runs)
         elsewhere = [
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
             for ratio, row in runs[~runs["ratio"].isin(claims)].groupby("ratio")
         ]
         reason = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
-        return claimed.with_words(judged, reason if elsewhere else "")
+        return claimed.with_words(judgement, reason if elsewhere else "")
 
     return claimed.under_both_names(evidence, against)
 
