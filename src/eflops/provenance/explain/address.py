@@ -176,11 +176,11 @@ def product_of(folder: Path, config: Config, file: Path) -> Product:
             if product.kind == "figure" and table.exists() and sha256(table) == drawn_from:
                 return product
         raise UserError(f"{file}: it was drawn from data (sha256 {drawn_from}) that {folder} does not hold.")
-    product = next((each for each in products(config) if f"{file.parent.name}/{file.name}" in each.files), None)
-    if product is None:
-        known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
-        raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
-    return product
+    for product in products(config):
+        if f"{file.parent.name}/{file.name}" in product.files:
+            return product
+    known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
+    raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
 
 
 def read_table(path: Path) -> pd.DataFrame:
