@@ -19,7 +19,7 @@ from eflops.data.federation import save
 from eflops.data.job import job_of
 from eflops.files import write_text
 from eflops.provenance.explain.recompute import method_labels
-from eflops.provenance.explain.verdicts import judged_experiments
+from eflops.provenance.explain.verdicts import scorecard_experiments
 from eflops.results import labels, record
 from eflops.training.train import train
 
@@ -114,6 +114,6 @@ def _make_input(config: Config, path: str, results: Path) -> None:
 
 def _judge(config: Config, results: Path) -> None:
     targets = targets_of(results)
-    card = scorecard.scorecard(results, targets, method_labels(config), judged_experiments(results, config))
+    card = scorecard.scorecard(results, targets, method_labels(config), scorecard_experiments(results, config))
     for form in ("md", "json"):
         scorecard.write(card, results / f"scorecard.{form}")

@@ -47,7 +47,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a folder, read when they are asked for.
+    """The results of a folder, read on demand.
 
     folder: the results folder; labels: what each method is called in print, as far as the folder says; configs: the
     config files of a folder that has no study.json yet.

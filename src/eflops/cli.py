@@ -68,7 +68,7 @@ OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
     # Custom methods and data sets lie beside the Snakefile, where commands are typed; what is installed has
-    # precedence, so that no file of a folder takes the place of a library.
+    # precedence, so that no file of a folder shadows a library.
     sys.path.append(str(Path.cwd()))
     try:
         with trust.session(*OWN_CONFIGS):
@@ -128,7 +128,7 @@ def settings(
 
 @app.command(rich_help_panel=STUDYING)
 def status(
-    results: Annotated[Path | None, typer.Argument(help="a results folder; the config's own if not given")] = None,
+    results: Annotated[Path | None, typer.Argument(help="a results folder; that of the config if not given")] = None,
     config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
 ) -> int:
     """List which planned runs are complete, missing or stale, with the reasons, and how long such jobs took."""
@@ -276,7 +276,7 @@ def verify(
     """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
     from eflops.provenance.audit.sample import new_seed, sample
     from eflops.provenance.explain.address import results_of
-    from eflops.provenance.explain.text import headline, remade
+    from eflops.provenance.explain.text import headline, rebuilt
     from eflops.provenance.verify import all_runs, passed, record_in
     from eflops.provenance.verify import verify as train_again
     from eflops.results.store import opened
@@ -295,7 +295,7 @@ def verify(
         print(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
         verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True), weights)
     if explained:
-        print(f"The number made again from the records: {remade(explained)}")
+        print(f"The number rebuilt from the records: {rebuilt(explained)}")
     if not any(each.outcome != "not checked" for each in verified):
         raise UserError(f"{file or store.folder}: no run is behind this that could be {how} again; nothing was.")
     return int(not passed(explained, verified))
@@ -439,7 +439,7 @@ def crate(
 def deploy(
     run_config: Annotated[str, typer.Option(help="as of flwr run: what is trained, such as 'clients=3 seed=1'")] = "",
     address: Annotated[list[str] | None, typer.Option(help="the server's name or IP; may be repeated")] = None,
-    port: Annotated[int, typer.Option(help="the server's port; client k's own is port + 1 + k")] = 8000,
+    port: Annotated[int, typer.Option(help="the server's port; that of client k is port + 1 + k")] = 8000,
     config: Annotated[list[Path] | None, typer.Option(help="config files, one laid over the other")] = None,
     folder: Annotated[Path, typer.Option(help="where the hosts' folders go")] = Path("deployment"),
     listen: Annotated[

@@ -20,7 +20,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 def locate(path: str | Path) -> Path | None:
     """Where a file that the config names lies: in the working folder, or else beside the Snakefile; None if nowhere."""
-    return next((found for found in (Path(path), PROJECT / path) if found.exists()), None)
+    return next((file for file in (Path(path), PROJECT / path) if file.exists()), None)
 
 
 def sha256_bytes(data: bytes) -> str:

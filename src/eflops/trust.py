@@ -78,8 +78,8 @@ def load(role: Role, name: str) -> Any:
             " it; if it is yours, name it in config.yaml, and if you trust who made the folder, add --trust."
         )
     try:
-        found = import_module(module)
-        return getattr(found, attribute) if attribute else found
+        imported = import_module(module)
+        return getattr(imported, attribute) if attribute else imported
     except ModuleNotFoundError as error:
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
@@ -102,12 +102,12 @@ def allow(role: Role, name: str) -> None:
 
 
 def allow_all() -> None:
-    """Let every name in: what runs was asked for by the user."""
+    """Let every name in: the user started what runs."""
     _all[0] = True
 
 
 def distrust() -> None:
-    """Let no name in but the package's own, whatever was let in before."""
+    """Let in only names of the package, whatever was let in before."""
     _names.clear()
     _all[0] = False
 

@@ -31,6 +31,7 @@ experiments:
 """)
 
 
+DIGITS = {"kind": "mnist", "density": 0.1}
 OWN_DATA = {"model": "linear", "density": 0.1}
 SEARCH = {"dataset": "synthetic", "methods": ["eflops"], "ratios": [1.0], "draws": [9], "seeds": 1, "first_seed": 9,
           "trials": 2, "metric": "r2"}  # fmt: skip
@@ -95,6 +96,8 @@ BAD = [
     ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a custom method"),
     ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is no method but a part of"),
     ("methods.fedavg.settings.gate_rate", 1.0, "methods.fedavg.settings.gate_rate: 'gate_rate' is not known"),
+    ("methods.fedavg.defaults", {"gate_rate": 1.0}, "methods.fedavg.defaults.gate_rate: 'gate_rate' is not known"),
+    ("datasets.digits", {**DIGITS, "test_rows": 10_001}, "datasets.digits.test_rows: 10001 is wrong; it should be"),
     ("methods.fedavg.per_dataset", {"golb": {}}, "methods.fedavg.per_dataset: 'golb' is not known; did you mean"),
     ("methods.eflops.method", "eflopz", "methods.eflops.method: there is no module eflops.training.methods.eflopz"),
     ("methods.eflops.method", "no_such_module:Method", "there is no module no_such_module"),
@@ -190,6 +193,7 @@ def test_a_grid_gives_one_variant_for_each_crossing() -> None:
 KEYS = ("rate", "clip", "rounds", "local_steps", "batch_size", "finetune_rounds", "finetune_steps")
 ORDER = {
     "": "the method's default",
+    "methods.fedavg.defaults": "more.yaml: methods.fedavg.defaults",
     "chosen.synthetic.fedavg": "more.yaml: chosen.synthetic.fedavg",
     "chosen.other.fedavg": "more.yaml: chosen.other.fedavg",
     "methods.fedavg.settings": "more.yaml: methods.fedavg.settings",
@@ -230,6 +234,20 @@ def test_a_method_has_its_defaults_where_nothing_was_chosen_or_written() -> None
     raw = changed("methods.fedavg", {"method": "fedavg", "label": "FedAvg"})
     (settings,) = variants_of(check(raw), "main", "fedavg").values()
     assert (settings.rate, settings.local_steps, settings.rounds) == (0.002, 5, 200)
+
+
+def test_a_method_with_error_feedback_has_it_on_data_without_a_search(tmp_path: Path) -> None:
+    overlay = tmp_path / "more.yaml"
+    overlay.write_text("""
+      datasets: {other: {kind: synthetic, density: 0.1}}
+      experiments: {more: {dataset: other, ratios: [1.0], methods: [eflops_feedback, flops_feedback, fedavg_feedback]}}
+    """)
+    config = read(ROOT / "config.yaml", overlay)
+    for method, share in {"eflops_feedback": 0.05, "flops_feedback": 0.05, "fedavg_feedback": 0.1}.items():
+        (settings,) = variants_of(config, "more", method).values()
+        assert settings.model_dump()["feedback"] == share
+        (chosen,) = variants_of(config, "feedback14", method).values()
+        assert chosen.model_dump()["feedback"] == config.choices["synthetic_feedback14"][method]["feedback"] != share
 
 
 def test_a_variant_of_a_method_inherits_its_chosen_settings() -> None:

@@ -1,5 +1,7 @@
 """The synthetic data have the covariance, sparsity and noise of the paper's generator."""
 
+import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +149,15 @@ def test_eflops_check_names_the_experiment_whose_data_would_not_fit_into_memory(
     faults, _ = problems(check(raw))
     assert len(faults) == 1
     assert faults[0].startswith("vast: 6.4e+13 rows of 64 features take 8.19e+07 GB of memory, and this machine has")
+
+
+def test_eflops_check_names_the_experiment_with_fewer_rows_than_its_clients_need() -> None:
+    raw = copy.deepcopy(small_results.CONFIG)
+    raw["datasets"]["synthetic"]["clients"] = 60_000
+    raw["experiments"] = {"thin": {"dataset": "synthetic", "ratios": [2.0, 0.64], "methods": ["eflops"]}}
+    (fault,) = problems(check(raw))[0]
+    (most,) = re.findall(r"^thin: 60000 clients with .* and there are 41: take at most (\d+) clients\.$", fault)
+    raw["datasets"]["synthetic"]["clients"] = int(most)
+    config = check(raw)
+    assert problems(config)[0] == []
+    assert len(build_checked(config.datasets["synthetic"].model_dump(), 0.64, 0).clients) == int(most)

@@ -1,10 +1,12 @@
 """Each kind of heterogeneity has the statistics it promises, and a seed of its own."""
 
+import re
+
 import numpy as np
 import pytest
 
 from eflops.data.federation import Block
-from eflops.data.heterogeneity import affine_shift, dirichlet_counts, dirichlet_labels
+from eflops.data.heterogeneity import affine_shift, dirichlet_counts, dirichlet_labels, shortage
 from eflops.errors import UserError
 
 FEATURES = 20_000
@@ -134,6 +136,17 @@ def test_impossible_minimum_is_refused_with_a_number_that_would_do() -> None:
         dirichlet_counts(3, 10, 1.0, 1, seed=0)
     with pytest.raises(UserError, match="lower min_rows to 2 or less"):
         dirichlet_labels(np.zeros(10, dtype=int), 4, 1.0, 3, seed=0)
+
+
+@pytest.mark.parametrize(("rows", "minimum"), [(1184, 10), (1184, 1), (640, 700), (60_000, 2)])
+def test_the_numbers_that_the_refusal_of_60000_clients_names_work(rows: int, minimum: int) -> None:
+    advice = shortage(rows, 60_000, minimum).partition(f"there are {rows}: ")[2]
+    assert advice
+    for option in advice.split(", or "):
+        least = re.search(r"lower min_rows to (\d+)", option)
+        most = re.search(r"take at most (\d+) clients", option)
+        clients, needed = int(most[1]) if most else 60_000, int(least[1]) if least else minimum
+        assert dirichlet_counts(rows, clients, 1.0, needed, seed=0).min() >= needed
 
 
 @pytest.mark.parametrize("seed", [0, 1])

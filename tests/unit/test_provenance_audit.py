@@ -56,7 +56,7 @@ def test_untouched_results_have_no_findings(small_results: Path, small_published
         report = audit(folder)
         assert report.findings == []
         assert report.records == 24
-        assert report.remade >= 2
+        assert report.rebuilt >= 2
 
 
 def test_a_digit_changed_in_a_record(results: Path) -> None:

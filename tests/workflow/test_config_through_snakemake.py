@@ -34,6 +34,12 @@ def test_a_key_that_stands_twice_in_an_overlay_is_refused(study: Study) -> None:
     )
 
 
+def test_an_overlay_that_is_nested_too_deep_ends_in_a_sentence(study: Study) -> None:
+    (study.folder / "over.yaml").write_text(f"methods: {'[' * 3000}{']' * 3000}\n")
+    sentence = "config: over.yaml: this is nested too deep; a config has at most 40 levels."
+    assert sentence in refused(study, "--configfile", "over.yaml")
+
+
 def test_a_mapping_on_the_command_line_braces_in_a_label_and_a_space_in_the_results_folder_can_be_planned(
     study: Study,
 ) -> None:

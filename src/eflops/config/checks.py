@@ -123,6 +123,7 @@ def _method_mistakes(config: Config) -> Iterator[str]:
             for by_method in config.choices.values():
                 chosen = by_method.get(entry.settings_like, {})
                 yield from _settings_mistakes(config, name, chosen, f"{key_path}.settings_like.{entry.settings_like}")
+        yield from _settings_mistakes(config, name, entry.defaults, f"{key_path}.defaults")
         yield from _settings_mistakes(config, name, entry.settings, f"{key_path}.settings")
         known = [*config.datasets, *chosen_entries(config)]
         for dataset, values in entry.per_dataset.items():

@@ -192,7 +192,9 @@ class Mnist(Dataset):
     source: Literal["mnist", "fashion_mnist"] = Field("mnist", description="which images")
     ratio_per_class: Share = Field(0.01981, description="share of each class's training images that is used")
     label_concentration: Positive = Field(1.0, description="Dirichlet concentration of the clients' labels")
-    test_rows: Annotated[Count | None, FromText] = Field(None, description="test images used; null: all 10,000")
+    test_rows: Annotated[Annotated[int, Field(ge=1, le=10_000)] | None, FromText] = Field(
+        None, description="test images used; null: all 10,000"
+    )
     standardise: Flag = Field(False, description="scale pixels to mean 0 and deviation 1")
 
 
@@ -240,6 +242,7 @@ class Method(Strict):
     pooled: Flag = Field(False, description="train centrally: one client that holds everything")
     options: dict[str, Value] = Field({}, description="keyword arguments of your own method")
     settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
+    defaults: Settings = Field({}, description="settings on data sets for which no search chose any")
     settings: Settings = Field({}, description="settings on every data set, above chosen ones")
     per_dataset: dict[str, Settings] = Field(
         {}, description="settings on one data set, those like it, or experiments with this chosen_entry"

@@ -21,7 +21,7 @@ are. This page is generated from the models that validate the file (`src/eflops/
 
 A method's settings in an experiment come from these places; a later one overrides an earlier one:
 
-1. the method's defaults (below)
+1. the method's defaults (below), then `methods.<name>.defaults`
 2. `chosen`: what a search chose for the data set, or for the one that its `settings_like` names
 3. `chosen`: the entry that the experiment's `chosen_entry` names
 4. `methods.<name>.settings`
@@ -29,8 +29,8 @@ A method's settings in an experiment come from these places; a later one overrid
 6. `experiments.<name>.settings`, or `searches.<name>.settings`
 7. one value of `vary`, one of the `cases`, or one trial of a search
 
-So what a person writes overrides what a search chose. A search ignores `chosen`. `methods.<name>.settings_like` gives a
-variant of a method the chosen settings of that method.
+So what a person writes overrides what a search chose, except `defaults`. A search ignores `chosen`.
+`methods.<name>.settings_like` gives a variant of a method the chosen settings of that method.
 
 `eflops settings EXPERIMENT [METHOD]` prints every setting in effect, with the file and the key that it comes from.
 `eflops check` lists each choice of a search that the config overrides.

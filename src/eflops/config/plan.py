@@ -89,10 +89,11 @@ def plan_of(config: Config, name: str) -> Plan:
 def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[str, Any]]]:
     """Where the settings of a method in an experiment or search come from, later ones on top; each part with its key.
 
-    This is the one order: a method's defaults; what a search chose for the data set (or the one it is like), then for
-    the entry that `chosen_entry` names; what the config says of the method, then of the method on this data; what it
-    says of the experiment or search. A variant's change (vary, cases, trial) lies above all. What a person writes beats
-    what a search chose, and a search starts from nothing that a search chose.
+    This is the one order: a method's defaults, then those that the config gives it; what a search chose for the data
+    set (or the one it is like), then for the entry that `chosen_entry` names; what the config says of the method, then
+    of the method on this data; what it says of the experiment or search. A variant's change (vary, cases, trial) lies
+    above all. What a person writes beats what a search chose, except `defaults`, and a search starts from nothing that
+    a search chose.
     """
     entry, column = entry_of(config, name), config.methods[method]
     searched = isinstance(entry, Search)
@@ -103,6 +104,7 @@ def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[st
     first = {"initial": "module"} if ":" in model_of(config, name)[0] else {}
     return [
         ("", {**DEFAULTS.get(column.method, {}), **first}),
+        (f"methods.{method}.defaults", column.defaults),
         *(
             (f"chosen.{source}.{each}", choices.get(source, {}).get(each, {}))
             for source in filter(None, [like or entry.dataset, other])

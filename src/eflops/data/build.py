@@ -95,16 +95,14 @@ def problems(config: "Config") -> tuple[list[str], list[str]]:
 
     readers = {"expression": expression.problems, "table": table.problems}
     faults, notes = [], []
-    for name in (*config.experiments, *config.searches):
-        used_by = entry_of(config, name)
+    entries = {name: entry_of(config, name) for name in (*config.experiments, *config.searches)}
+    for name, used_by in entries.items():
         entry = config.datasets[used_by.dataset]
-        if entry.kind == "synthetic" and (fault := synthetic.too_large(max(used_by.ratios), entry.model_dump())):
-            faults.append(f"{name}: {fault}")
+        if entry.kind == "synthetic":
+            faults += [f"{name}: {fault}" for fault in synthetic.faults(used_by.ratios, entry.model_dump())]
     for name, entry in config.datasets.items():
         if entry.kind in readers:
-            entries = (*config.experiments, *config.searches)
-            used = [entry_of(config, each) for each in entries]
-            draws = sorted({draw for each in used if each.dataset == name for draw in each.draws})
+            draws = sorted({draw for each in entries.values() if each.dataset == name for draw in each.draws})
             report = readers[entry.kind](entry.model_dump(), draws)
             faults += [f"datasets.{name}: {sentence}" for sentence in report.faults]
             notes += [f"datasets.{name}: {sentence}" for sentence in report.notes]

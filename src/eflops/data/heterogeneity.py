@@ -98,10 +98,10 @@ def shortage(rows: int, clients: int, minimum: int) -> str:
     """Why so many rows do not suffice for the clients and what would, without a full stop; empty where they do."""
     if minimum * clients <= rows:
         return ""
-    fewer = (
-        f"take at most {rows // minimum} clients" if rows >= minimum else f"lower min_rows to {max(rows, 1)} or less"
-    )
-    right = f"lower min_rows to {rows // clients} or less, or {fewer}" if rows >= clients else fewer
+    lower, fewer = f"lower min_rows to {rows // clients} or less", f"take at most {rows // minimum} clients"
+    right = ", or ".join([lower] * (rows >= clients) + [fewer] * (rows >= minimum))
+    # Where there are fewer rows than either number, no change of one of them suffices.
+    right = right or (f"lower min_rows to 1 and take at most {rows} clients" if rows else "add rows")
     needed = f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows"
     return f"{needed} and there are {rows}: {right}"
 

@@ -7,7 +7,7 @@ The support, the signs and the test features depend on the seed alone. The train
 the first rows of a larger one, so that a curve over N/d adds rows and does not change problem.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from eflops.data.federation import Block, Federation
-from eflops.data.heterogeneity import affine_shift, dirichlet_counts
+from eflops.data.heterogeneity import affine_shift, dirichlet_counts, shortage
 from eflops.errors import UserError
 from eflops.files import machine_bytes, write_npz
 from eflops.rng import numpy_generator
@@ -88,6 +88,13 @@ def too_large(ratio: float, settings: Mapping[str, Any]) -> str:
         f"{rows:.10g} rows of {features} features take {needed / 1e9:.3g} GB of memory, and this machine has"
         f" {available / 1e9:.3g} GB; lower ratios, features or test_rows."
     )
+
+
+def faults(ratios: Sequence[float], settings: Mapping[str, Any]) -> list[str]:
+    """Why draws of these N/d cannot be made, a sentence each: the largest by its memory, the smallest by its rows."""
+    fewest = round(min(ratios) * settings["features"])
+    lacking = shortage(fewest, settings["clients"], settings["min_rows"])
+    return [*filter(None, [too_large(max(ratios), settings), lacking and f"{lacking}."])]
 
 
 def coefficients(features: int, density: float, seed: int) -> np.ndarray:

@@ -81,7 +81,7 @@ def _parts(
 ) -> dict[str, Any]:
     """The page's data, in parts that are inflated when a view first needs them."""
     runs = run_columns(records)
-    references = References({path: place for place, path in enumerate(records)}, runs["metrics"])
+    references = References({path: position for position, path in enumerate(records)}, runs["metrics"])
     data = {
         folder: stored_manifest(store, folder)["settings"]
         for folder in sorted({entry.origin.data for entry in records.values()})
@@ -134,7 +134,7 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
         "after": names[1],
         "summary": summary(difference),
         "moves": [
-            [move.place, move.row, move.column, short(move.before), short(move.after), rounded(move.spreads)]
+            [move.file, move.row, move.column, short(move.before), short(move.after), rounded(move.spreads)]
             for move in difference.moves
         ],
         "verdicts": list(map(asdict, difference.verdicts)),

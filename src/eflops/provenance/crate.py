@@ -86,8 +86,8 @@ def _project_files(project: Path) -> list[Path]:
     tracked = subprocess.run(["git", "ls-files", "-z", *PROJECT, *PROJECT_TEXTS], cwd=project, capture_output=True)
     if tracked.returncode == 0 and tracked.stdout:
         return [Path(name) for name in tracked.stdout.decode().split("\0") if name and (project / name).is_file()]
-    found = [project / name for name in (*PROJECT, *PROJECT_TEXTS)]
-    files = [path for place in found for path in ([place] if place.is_file() else sorted(place.rglob("*")))]
+    parts = [project / name for name in (*PROJECT, *PROJECT_TEXTS)]
+    files = [path for part in parts for path in ([part] if part.is_file() else sorted(part.rglob("*")))]
     return [path.relative_to(project) for path in files if path.is_file() and "__pycache__" not in path.parts]
 
 
@@ -138,7 +138,7 @@ def _add_actions(crate: ROCrate, workflow: Any, records: Mapping[str, Record], r
     jobs = [job for job in _jobs(records, results) if job.made]
     used = [step for step in STEPS if any(job.step == step for job in jobs)]
     tools = {step: _tool(crate, f"#tool-{step}", f"eflops {step}", STEPS[step]) for step in used}
-    steps = {step: _step(crate, place, step, tools[step]) for place, step in enumerate(used, 1)}
+    steps = {step: _step(crate, position, step, tools[step]) for position, step in enumerate(used, 1)}
     workflow["hasPart"], workflow["step"] = list(tools.values()), list(steps.values())
     controls = [_add_job(crate, job, tools, steps) for job in jobs]
     ended = sorted(job.ended for job in jobs if job.ended)
@@ -179,10 +179,10 @@ def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[Job]:
 
 def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[str, Any]) -> Any:
     """The action of a job, and the engine's action that started it."""
-    place = f"{job.step}-{job.name}".replace(" ", "-").replace("/", "-")
+    name = f"{job.step}-{job.name}".replace(" ", "-").replace("/", "-")
     action = _entity(
         crate,
-        f"#job-{place}",
+        f"#job-{name}",
         "CreateAction",
         name=f"{STEPS[job.step]}: {job.name}",
         instrument=tools[job.step],
@@ -191,7 +191,7 @@ def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[
         **({"endTime": job.ended} if job.ended else {}),
     )
     return _entity(
-        crate, f"#start-{place}", "ControlAction", name=f"start {job.name}", instrument=steps[job.step], object=action
+        crate, f"#start-{name}", "ControlAction", name=f"start {job.name}", instrument=steps[job.step], object=action
     )
 
 
@@ -200,16 +200,16 @@ def _tool(crate: ROCrate, name: str, title: str, what: str, version: str | None 
     return _entity(crate, name, "SoftwareApplication", name=title, description=what, **stated)
 
 
-def _step(crate: ROCrate, place: int, step: str, tool: Any) -> Any:
+def _step(crate: ROCrate, position: int, step: str, tool: Any) -> Any:
     return _entity(
-        crate, f"{crate.mainEntity.id}#{step}", "HowToStep", name=STEPS[step], position=str(place), workExample=tool
+        crate, f"{crate.mainEntity.id}#{step}", "HowToStep", name=STEPS[step], position=str(position), workExample=tool
     )
 
 
 def _files(crate: ROCrate, paths: Iterable[str]) -> list[Any]:
     """The entities of results that the crate holds."""
-    found = (crate.dereference(f"{RESULTS}/{path}") for path in dict.fromkeys(paths))
-    return [entity for entity in found if entity is not None]
+    entities = (crate.dereference(f"{RESULTS}/{path}") for path in dict.fromkeys(paths))
+    return [entity for entity in entities if entity is not None]
 
 
 def _entity(crate: ROCrate, address: str, kind: str, **properties: Any) -> Any:

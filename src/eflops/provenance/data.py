@@ -17,7 +17,7 @@ def stored_manifest(store: Store, name: str) -> dict[str, Any]:
 
 
 def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
-    """The folder of all data that holds a draw of this sha256; made again below `folder` if its arrays are gone."""
+    """The folder of all data that holds a draw of this sha256; rebuilt below `folder` if its arrays are missing."""
     stored = store.folder / "data" / name
     if (stored / ARRAYS).exists() and stored_manifest(store, name)["sha256"] == expected:
         return store.folder / "data"
@@ -27,5 +27,5 @@ def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if read_manifest(again / name)["sha256"] != expected:
-        raise UserError(f"data/{name}: made again it is not the data that was trained on; its code has changed.")
+        raise UserError(f"data/{name}: rebuilt it is not the data that was trained on; its code has changed.")
     return again

@@ -39,7 +39,7 @@ ALPHA = 0.05
 class Move:
     """A cell that changed; `spreads` is the change in units of its spread, None where the file states no spread."""
 
-    place: str
+    file: str
     row: str
     column: str
     before: Any
@@ -48,19 +48,19 @@ class Move:
 
     def __str__(self) -> str:
         size = "" if self.spreads is None else f" ({self.spreads:+.2f} spreads)"
-        return f"{self.place}: {self.row}, {self.column}: {number(self.before)} to {number(self.after)}{size}"
+        return f"{self.file}: {self.row}, {self.column}: {number(self.before)} to {number(self.after)}{size}"
 
 
 @dataclass(frozen=True)
 class Change:
     """A verdict or conclusion, a row or a file that changed, in words."""
 
-    place: str
+    name: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.before} to {self.after}"
+        return f"{self.name}: {self.before} to {self.after}"
 
 
 @dataclass(frozen=True)
@@ -164,13 +164,13 @@ def _shifted(difference: Difference) -> str:
 
 
 def _csv_files(folder: Path) -> set[str]:
-    found = (path for kind in ("tables", "figures") for path in (folder / kind).glob("*.csv"))
-    return {path.relative_to(folder).as_posix() for path in found}
+    files = (path for kind in ("tables", "figures") for path in (folder / kind).glob("*.csv"))
+    return {path.relative_to(folder).as_posix() for path in files}
 
 
-def _came_and_went(before: set[str], after: set[str], place: str = "") -> Iterator[Change]:
-    yield from (Change(f"{place}{name}", "there", "gone") for name in sorted(before - after))
-    yield from (Change(f"{place}{name}", "not there", "new") for name in sorted(after - before))
+def _came_and_went(before: set[str], after: set[str], prefix: str = "") -> Iterator[Change]:
+    yield from (Change(f"{prefix}{name}", "there", "gone") for name in sorted(before - after))
+    yield from (Change(f"{prefix}{name}", "not there", "new") for name in sorted(after - before))
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -187,11 +187,11 @@ def _named(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return named[~named.index.duplicated()]
 
 
-def _moves(place: str, old: pd.DataFrame, new: pd.DataFrame) -> Iterator[Move]:
+def _moves(file: str, old: pd.DataFrame, new: pd.DataFrame) -> Iterator[Move]:
     for column in [column for column in old if column in new]:
         for row, before, after in zip(old.index, old[column], new[column], strict=True):
             if not equal(before, after):
-                yield Move(place, row, column, plain(before), plain(after), _spreads(old, new, row, column))
+                yield Move(file, row, column, plain(before), plain(after), _spreads(old, new, row, column))
 
 
 def _spreads(old: pd.DataFrame, new: pd.DataFrame, row: str, column: str) -> float | None:
@@ -212,13 +212,13 @@ def spread_of(row: pd.Series, column: str) -> float:
     return float(row[deviation]) if deviation in row.index else math.nan
 
 
-def _conclusions(place: str, old: pd.DataFrame, new: pd.DataFrame) -> Iterator[Change]:
+def _conclusions(file: str, old: pd.DataFrame, new: pd.DataFrame) -> Iterator[Change]:
     if not {"p_holm", "difference"} <= set(old) & set(new):
         return
     for row in old.index:
         before, after = _conclusion(old.loc[row]), _conclusion(new.loc[row])
         if before != after:
-            yield Change(f"{place}: {row}", before, after)
+            yield Change(f"{file}: {row}", before, after)
 
 
 def _conclusion(row: pd.Series) -> str:

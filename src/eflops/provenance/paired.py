@@ -30,7 +30,7 @@ class Shift:
     p: adjusted by Holm's method over all metrics that moved; None where one pair alone is there.
     """
 
-    place: str
+    cell: str
     difference: float
     low: float | None
     high: float | None
@@ -46,7 +46,7 @@ class Shift:
     def __str__(self) -> str:
         interval = "" if self.low is None or self.high is None else f" ({self.low:+.3g} to {self.high:+.3g})"
         tested = "no test of one pair" if self.p is None else f"p {number(self.p)}"
-        return f"{self.place}: {self.difference:+.3g}{interval}, {tested}, {self.n} {self.unit}s"
+        return f"{self.cell}: {self.difference:+.3g}{interval}, {tested}, {self.n} {self.unit}s"
 
 
 def shifts(before: Path, after: Path) -> tuple[tuple[Shift, ...], int]:
@@ -57,11 +57,11 @@ def shifts(before: Path, after: Path) -> tuple[tuple[Shift, ...], int]:
     moved = [(key, group) for key, group in both.groupby(CELL, sort=False) if _differs(group)]
     tested = [_test(key, group) for key, group in moved]
     adjusted = holm(np.array([p for _, p in tested])) if tested else np.array([])
-    found = [
+    tested_shifts = [
         Shift(**parts, p=float(p) if np.isfinite(p) else 0.0 if parts["n"] > 1 else None)
         for (parts, _), p in zip(tested, adjusted, strict=True)
     ]
-    return tuple(sorted(found, key=lambda shift: (shift.p is None, shift.p or 0.0))), runs
+    return tuple(sorted(tested_shifts, key=lambda shift: (shift.p is None, shift.p or 0.0))), runs
 
 
 def _differs(group: pd.DataFrame) -> bool:
@@ -84,7 +84,7 @@ def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[dict[str, Any], fl
         metric,
     ]
     parts = {
-        "place": ", ".join(word for word in words if word not in (BASE, WHOLE)),
+        "cell": ", ".join(word for word in words if word not in (BASE, WHOLE)),
         "difference": tested["difference"],
         "low": low,
         "high": high,

@@ -30,26 +30,26 @@ class Status:
 
 def compare(config: Config, results: Path) -> Status:
     """Hold every planned run against its record."""
-    found = Status(results)
+    status = Status(results)
     for _, spec in slices(config):
         job = job_of(spec, results)
         name = spec.experiment
         for run in job.runs:
-            found.planned[name] += 1
+            status.planned[name] += 1
             path = job.folder / run.path
             if not path.exists():
-                found.missing[name] += 1
+                status.missing[name] += 1
                 continue
             try:
                 entry = record.read(path)
-                asked = job.origin(run)
-                current = record.key(entry.run, entry.origin) == record.key(job.spec.identity(run), asked)
-                why = "" if current else difference(entry, asked)
+                origin = job.origin(run)
+                current = record.key(entry.run, entry.origin) == record.key(job.spec.identity(run), origin)
+                why = "" if current else difference(entry, origin)
             except (UserError, FileNotFoundError) as error:
                 why = str(error)
             if why:
-                found.stale.setdefault(name, Counter())[why] += 1
-    return found
+                status.stale.setdefault(name, Counter())[why] += 1
+    return status
 
 
 def as_text(status: Status) -> str:

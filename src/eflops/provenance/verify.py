@@ -1,6 +1,6 @@
 """Whether a number is reproduced: runs behind it are trained again in a temporary folder and compared.
 
-A run whose method has the same bits on every machine must come out with the same bits. Other runs (torch's arithmetic)
+A run whose method has the same bits on every machine must have the same bits again. Other runs (torch's arithmetic)
 may round sums in another order on another processor, and training amplifies that: a weight near the edge of the support
 changes sides, and the metrics move a little. For these each metric has a tolerance.
 Only this command loads torch, besides training.
@@ -29,7 +29,7 @@ TOLERANCES = {
     "cross_entropy": 0.05,
     "auc": 0.01,
 }
-# For a metric of a method or data set of one's own: a share of its value.
+# For a metric of a custom method or data set: a share of its value.
 RELATIVE = 0.01
 # By how much of its value a metric of given weights may differ in torch's arithmetic.
 ROUNDING = 1e-4

@@ -48,7 +48,7 @@ SECONDS = 20.0
 REFERENCES = 5
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Options:
 
 @dataclass
 class Report:
-    """What was audited and what was found."""
+    """What was audited, and the findings."""
 
     folder: Path
     records: int = 0
-    remade: int = 0
+    rebuilt: int = 0
     computed: str = ""
     signer: str = ""
     findings: list[Finding] = field(default_factory=list)
@@ -90,7 +90,7 @@ class Report:
         return [finding for finding in self.findings if not (allow_stale and finding.kind == "stale")]
 
     def __str__(self) -> str:
-        done = f"{self.folder}: {self.records} records read, {self.remade} tables and figures made again from them"
+        done = f"{self.folder}: {self.records} records read, {self.rebuilt} tables and figures rebuilt from them"
         signed = f", signed by the key {self.signer}" if self.signer else ""
         outcome = summary(self.findings) or "no problems found"
         return "\n".join([*map(str, self.findings), f"{done}{self.computed}{signed}: {outcome}."])
@@ -125,8 +125,8 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
     return replace(report, folder=folder, findings=[*damaged, *report.findings])
 
 
-def _audit_store(store: Store, found: Study, report: Report, options: Options) -> None:
-    config, source = found.config, from_records(store, found.config)
+def _audit_store(store: Store, study: Study, report: Report, options: Options) -> None:
+    config, source = study.config, from_records(store, study.config)
     work = Work(store, config, source, options)
     examined = _examine_all(work, report)
     whole = {name for name, each in examined.items() if each.whole}
@@ -134,7 +134,7 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
     hashes = {path: digest for each in examined.values() for path, digest in each.hashes.items()}
     refitted = None if options.every else REFERENCES if options.weights is None else options.weights
     checks: dict[str, Callable[[], Iterable[Finding]]] = {
-        "study.json": lambda: [*check_study(store, found), *check_study_code(found, code)],
+        "study.json": lambda: [*check_study(store, study), *check_study_code(study, code)],
         "config.yaml": lambda: check_present(store.folder, config) if options.present and not options.configs else [],
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
@@ -148,19 +148,19 @@ def _audit_store(store: Store, found: Study, report: Report, options: Options) -
         "weights": lambda: _check_weights(work, examined, report),
         "explorer.html": lambda: check_explorer(store, config, whole, options.page),
     }
-    for place, check in checks.items():
-        report.findings += guarded(place, check)
+    for name, check in checks.items():
+        report.findings += guarded(name, check)
     report.findings += _check_products(work, whole, report)
 
 
-def guarded(place: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
     """What a check finds; one that stumbles over something unforeseen says so, and the others go on."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        found.extend(check())
+        findings.extend(check())
     except Exception as error:  # nothing that lies in a results folder may stop the audit
-        found.append(Finding("damaged", place, f"it could not be checked ({type(error).__name__}: {error})"))
-    return found
+        findings.append(Finding("damaged", name, f"it could not be checked ({type(error).__name__}: {error})"))
+    return findings
 
 
 @dataclass(frozen=True)
@@ -197,15 +197,15 @@ def _examine(work: Work, group: tuple[str, Sequence[str]]) -> tuple[Examined, di
 
 
 def _check_products(work: Work, whole: set[str], report: Report) -> Iterator[Finding]:
-    """Tables and figures, made again; what lacks records is said."""
-    asked = products(work.config)
-    for product in asked:
+    """Tables and figures, rebuilt and compared; those without all of their records are findings."""
+    planned = products(work.config)
+    for product in planned:
         if lacking := sorted(set(product.experiments) - whole):
             yield _unmade(product, f"records of {', '.join(lacking)} are missing or damaged")
-    possible = [product for product in asked if set(product.experiments) <= whole]
-    for found, made in side_by_side(_check_product, possible, work):
-        report.remade += made
-        yield from found
+    possible = [product for product in planned if set(product.experiments) <= whole]
+    for findings, made in side_by_side(_check_product, possible, work):
+        report.rebuilt += made
+        yield from findings
 
 
 def _check_product(work: Work, product: Product) -> tuple[list[Finding], bool]:
@@ -225,8 +225,8 @@ def _check_weights(work: Work, examined: dict[str, Examined], report: Report) ->
         for path in chosen:
             groups.setdefault(data[path], []).append(path)
         count, progress = 0, Progress(len(chosen), "records computed again from their weights")
-        for found, done in side_by_side(_weights_of, list(groups.values()), work):
-            findings += found
+        for wrong, done in side_by_side(_weights_of, list(groups.values()), work):
+            findings += wrong
             count += done
             progress(count)
     else:
@@ -256,14 +256,14 @@ class Progress:
 
 
 def _unmade(product: Product, why: str) -> Finding:
-    return Finding("different", f"{product.kind}s/{product.name}", f"it cannot be made again: {why}")
+    return Finding("different", f"{product.kind}s/{product.name}", f"it cannot be rebuilt: {why}")
 
 
 # What a process works on; it is set before the processes start, so that nothing has to be sent to them.
 _work: list[Work] = []
 
 
-def side_by_side(job: Callable[[Work, Item], Found], items: Sequence[Item], work: Work) -> Iterator[Found]:
+def side_by_side(job: Callable[[Work, Item], Outcome], items: Sequence[Item], work: Work) -> Iterator[Outcome]:
     """What a job makes of each item, in their order, in as many processes as the options say."""
     cores = min(work.options.cores, len(items))
     if cores <= 1:

@@ -18,7 +18,7 @@ BESIDES = "code"
 def check_jobs(store: Store, config: Config, hashes: Mapping[str, str]) -> Iterator[Finding]:
     """Specs against the config, and manifests of cells against the records.
 
-    hashes: the hash of every sound record, by its path below the runs.
+    hashes: the hash of every valid record, by its path below the runs.
     """
     present = set(store.files())
     for job, _ in slices(config):
@@ -35,9 +35,9 @@ def _check_spec(store: Store, path: str, job: Slice) -> Iterator[Finding]:
     except (UserError, ValueError) as error:
         yield Finding("damaged", path, f"this is no spec of a job ({error})")
         return
-    for place, was, right in differences(stated, json.loads(job.text)):
-        if place != BESIDES:
-            yield Finding("different", path, f"{place} is {was!r}, and the config says {right!r}")
+    for key, was, right in differences(stated, json.loads(job.text)):
+        if key != BESIDES:
+            yield Finding("different", path, f"{key} is {was!r}, and the config says {right!r}")
 
 
 def _check_cell(store: Store, job: Slice, hashes: Mapping[str, str]) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def _check_cell(store: Store, job: Slice, hashes: Mapping[str, str]) -> Iterator
     folder = job.runs.removeprefix(f"{RUNS}/")
     for path, stated in listed.items():
         there = hashes.get(f"{folder}/{path}")
-        if there is not None and there != stated:  # one that is missing or damaged is found with the records
+        if there is not None and there != stated:  # one that is missing or damaged is reported with the records
             yield Finding(
                 "different", job.cell, f"{path} has the hash {there[:12]}, and {str(stated)[:12]} stands there"
             )

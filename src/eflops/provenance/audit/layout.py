@@ -35,23 +35,23 @@ TOP_PUBLISHED = TOP | {RECORDS, SMALL, "targets.yaml", "benchmarks.csv"}
 def check_layout(store: Store, config: Config) -> Iterator[Finding]:
     """Compare the files that are there with those that the config asks for, and those that may be there."""
     present = {path for path in store.files() if path.split("/")[0] not in FREE and not path.startswith(".")}
-    asked = asked_files(store, config)
+    required = required_files(store, config)
     allowed = allowed_files(config) | (TOP_PUBLISHED if store.published else TOP)
-    for path in sorted(asked - present):
+    for path in sorted(required - present):
         yield Finding("missing", path, "the config asks for it")
-    for path in sorted(present - asked - allowed):
+    for path in sorted(present - required - allowed):
         yield Finding("unexpected", path, "the config does not ask for it")
 
 
-def asked_files(store: Store, config: Config) -> set[str]:
+def required_files(store: Store, config: Config) -> set[str]:
     """What must be there: all products, and the records, data and gathered files of every plan that was run."""
-    asked = {path for product in products(config) for path in product.files}
+    required = {path for product in products(config) for path in product.files}
     for name in _run_plans(store, config):
-        asked |= {f"{RUNS}/{path}" for path in planned_paths(config, name)}
-        asked |= set(_data_files(config, name, arrays=not store.published))
+        required |= {f"{RUNS}/{path}" for path in planned_paths(config, name)}
+        required |= set(_data_files(config, name, arrays=not store.published))
     if not store.published:
-        asked |= {path for product in products(config) for path in product.sources if path.startswith(GATHERED)}
-    return asked
+        required |= {path for product in products(config) for path in product.sources if path.startswith(GATHERED)}
+    return required
 
 
 def allowed_files(config: Config) -> set[str]:
@@ -113,13 +113,13 @@ def check_data_files(store: Store) -> Iterator[Finding]:
         except UserError as error:
             yield Finding("damaged", path, str(error).removeprefix(f"{store.folder / path} "))
             continue
-        place = f"{DATA}/{match[1]}/{ARRAYS}"
-        arrays = store.folder / place
+        name = f"{DATA}/{match[1]}/{ARRAYS}"
+        arrays = store.folder / name
         if not arrays.exists():
             if not store.published:
-                yield Finding("missing", place, "its manifest describes it")
+                yield Finding("missing", name, "its manifest describes it")
             continue
         try:
             load(arrays.parent)
         except UserError as error:
-            yield Finding("damaged", place, str(error).removeprefix(f"{arrays} "))
+            yield Finding("damaged", name, str(error).removeprefix(f"{arrays} "))

@@ -1,4 +1,4 @@
-"""What is made from the records, made again and compared: gathered files, tables, figures, scorecard, summary."""
+"""What follows from the records, rebuilt and compared: gathered files, tables, figures, scorecard, summary."""
 
 import base64
 import csv
@@ -50,7 +50,7 @@ def check_gathered(store: Store, source: FromRecords) -> Iterator[Finding]:
 
 
 def check_product(store: Store, source: Source, product: Product, config: Config, pictures: bool) -> Iterator[Finding]:
-    """A table's or figure's files against the same made again."""
+    """The files of a table or figure against a rebuilt one."""
     made = remake(product, source, config)
     for name in product.files:
         path = store.folder / name
@@ -68,26 +68,26 @@ def check_product(store: Store, source: Source, product: Product, config: Config
 def check_scorecard(store: Store, source: Source, config: Config, whole: set[str]) -> Iterator[Finding]:
     """Every line of the scorecard, and the text of its form for reading, where all that it judges is whole."""
     path = store.folder / SCORECARD
-    if not path.exists() or not whole.issuperset(verdicts.judged_experiments(store.folder, config)):
+    if not path.exists() or not whole.issuperset(verdicts.scorecard_experiments(store.folder, config)):
         return
     try:
-        card = verdicts.judged(source, config)
+        card = verdicts.build_scorecard(source, config)
         stored = _by_line(read_json(path))
     except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
-        yield Finding("different", SCORECARD, f"it cannot be judged again: {error}")
+        yield Finding("different", SCORECARD, f"its verdicts cannot be computed again: {error}")
         return
     # Through text, as the file went, so that a tuple is a list here too.
     expected = _by_line(json.loads(json.dumps(card.as_json())))
-    for place, was, right in differences(stored, expected):
+    for key, was, right in differences(stored, expected):
         if not (store.published and close(was, right)):
-            yield Finding("different", SCORECARD, f"{place}: {was!r} stands there, the records give {right!r}")
+            yield Finding("different", SCORECARD, f"{key}: {was!r} stands there, the records give {right!r}")
     read = store.folder / "scorecard.md"
     if read.exists():
         yield from compare_lines(read.name, _text(read), markdown(card))
 
 
 def _by_line(card: dict[str, Any]) -> dict[str, Any]:
-    """A scorecard whose lines are found by their ids."""
+    """A scorecard with its lines by their ids."""
     return {**card, "lines": {line["id"]: line for line in card["lines"]}}
 
 
@@ -101,7 +101,7 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
     try:
         expected = summary.summarise(Source(store.folder, files=sources, resources=trials))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        yield Finding("different", present[0], f"it cannot be made again: {error}")
+        yield Finding("different", present[0], f"it cannot be rebuilt: {error}")
         return
     for name in present:
         yield from compare_lines(name, _text(store.folder / name), summary.form(expected, Path(name).suffix))
@@ -118,8 +118,8 @@ def check_explorer(
     if stored != expected:
         pairs = itertools.zip_longest(stored, expected, fillvalue="")
         number, (was, right) = next((number, pair) for number, pair in enumerate(pairs) if pair[0] != pair[1])
-        place = next((at for at, (one, other) in enumerate(zip(was, right, strict=False)) if one != other), 0)
-        shown = slice(max(0, place - 30), place + 30)
+        start = next((at for at, (one, other) in enumerate(zip(was, right, strict=False)) if one != other), 0)
+        shown = slice(max(0, start - 30), start + 30)
         what = f"in part {number} {was[shown]!r} stands there, and the records give {right[shown]!r}"
         yield Finding("different", EXPLORER, what)
 
@@ -130,30 +130,30 @@ def inflated(page: str) -> list[str]:
     return [DEFLATED.sub("", page), *(zlib.decompress(base64.b64decode(part)).decode() for part in parts)]
 
 
-def compare_csv(place: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
+def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
     """The cells in which two CSV texts differ; the first few are listed one by one."""
     if stored == expected:
         return
     (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)
     if head != right_head or len(rows) != len(right_rows):
         what = f"{len(rows)} rows of {', '.join(head)} stand there"
-        yield Finding("different", place, f"{what}, the records give {len(right_rows)} of {', '.join(right_head)}")
+        yield Finding("different", file, f"{what}, the records give {len(right_rows)} of {', '.join(right_head)}")
         return
-    found = list(_cells(head, rows, right_rows, exact))
-    for what in found[:SHOWN]:
-        yield Finding("different", place, what)
-    if len(found) > SHOWN:
-        yield Finding("different", place, f"and {len(found) - SHOWN} more cells")
-    if not found and exact:
-        yield Finding("different", place, "its cells are right, but its bytes are not those that were written")
+    wrong = list(_cells(head, rows, right_rows, exact))
+    for what in wrong[:SHOWN]:
+        yield Finding("different", file, what)
+    if len(wrong) > SHOWN:
+        yield Finding("different", file, f"and {len(wrong) - SHOWN} more cells")
+    if not wrong and exact:
+        yield Finding("different", file, "its cells are right, but its bytes are not those that were written")
 
 
-def compare_lines(place: str, stored: str, expected: str) -> Iterator[Finding]:
+def compare_lines(file: str, stored: str, expected: str) -> Iterator[Finding]:
     """The first line in which two texts differ."""
     pairs = itertools.zip_longest(stored.split("\n"), expected.split("\n"))
     for number, (line, right) in enumerate(pairs, 1):
         if line != right:
-            yield Finding("different", place, f"line {number} is {line!r}, and the records give {right!r}")
+            yield Finding("different", file, f"line {number} is {line!r}, and the records give {right!r}")
             return
 
 

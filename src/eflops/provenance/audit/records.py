@@ -1,4 +1,4 @@
-"""The records of an experiment: each against its schema and hash, itself, its place, the config, the data, the code."""
+"""The records of an experiment: each against its schema and hash, itself, its path, the config, the data, the code."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,9 +22,9 @@ Code = Counter[tuple[str, str]]
 
 @dataclass
 class Examined:
-    """What was found: whether every planned record is valid and at its path, and which hold their weights.
+    """The records of an experiment: whether every planned one is valid and at its path, and which hold their weights.
 
-    weighted: the data of each record that holds its weights; hashes: of every sound record; both by path below runs.
+    weighted: the data of each record that holds its weights; hashes: of every valid record; both by path below runs.
     """
 
     records: int
@@ -36,9 +36,9 @@ class Examined:
 
 
 def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tuple[Examined, dict[str, Record]]:
-    """Check the records that lie at these paths below the runs; what was found, and the sound ones."""
+    """Check the records that lie at these paths below the runs; the outcome, and the valid records."""
     records, damaged = read_records(store, paths)
-    misplaced = list(check_places(records))
+    misplaced = list(check_paths(records))
     wrong = {finding.place.removeprefix(f"{RUNS}/") for finding in misplaced}
     planned = planned_paths(config, name) if name in config.experiments or name in config.searches else []
     findings = [
@@ -62,18 +62,18 @@ def can_be_computed(entry: Record) -> bool:
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
-    """The records that are sound in themselves, by their path below the runs, and what is wrong with the others."""
-    sound, findings = {}, []
+    """The records that are valid by themselves, by their path below the runs, and what is wrong with the others."""
+    valid, findings = {}, []
     for path in paths:
         try:
-            sound[path] = store.record(path)
+            valid[path] = store.record(path)
         except UserError as error:
             what = str(error).partition(f"{path}: ")[2] or str(error)
             findings.append(Finding("damaged", f"{RUNS}/{path}", what))
-    return sound, findings
+    return valid, findings
 
 
-def check_places(records: Mapping[str, Record]) -> Iterator[Finding]:
+def check_paths(records: Mapping[str, Record]) -> Iterator[Finding]:
     """Records that lie where another run's should, and those whose parts contradict each other."""
     for path, entry in records.items():
         if record_path(entry) != path:
@@ -87,11 +87,11 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
     for path, expected in _planned(records, config, name):
         entry = records[path]
         settings = with_present_names(entry.origin.settings)
-        found = {"run": entry.run.model_dump(mode="json"), "job": entry.origin.job.model_dump(), "settings": settings}
-        for place, stated, right in differences(found, expected):
+        stored = {"run": entry.run.model_dump(mode="json"), "job": entry.origin.job.model_dump(), "settings": settings}
+        for key, stated, right in differences(stored, expected):
             if entry.schema_version == 1 and stated is None:
                 continue  # the setting is younger than the record
-            what = f"{place} is {stated!r}, and the config of {name} says {right!r}"
+            what = f"{key} is {stated!r}, and the config of {name} says {right!r}"
             yield Finding("different", f"{RUNS}/{path}", what)
 
 
@@ -111,16 +111,16 @@ def planned_paths(config: Config, name: str) -> list[str]:
     return [f"{name}/{path}" for path in plan_of(config, name).record_paths]
 
 
-def differences(found: Any, expected: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two JSON values differ: the place, what stands there and what was expected."""
-    if isinstance(found, Mapping) and isinstance(expected, Mapping):
-        for key in sorted({*found, *expected}, key=str):
-            yield from differences(found.get(key), expected.get(key), f"{place}.{key}" if place else str(key))
-    elif isinstance(found, list) and isinstance(expected, list) and len(found) == len(expected):
-        for number, (one, other) in enumerate(zip(found, expected, strict=True), 1):
-            yield from differences(one, other, f"{place}.{number}")
-    elif found != expected:
-        yield place, found, expected
+def differences(actual: Any, expected: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two JSON values differ: the key, the actual and the expected value."""
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        for key in sorted({*actual, *expected}, key=str):
+            yield from differences(actual.get(key), expected.get(key), f"{path}.{key}" if path else str(key))
+    elif isinstance(actual, list) and isinstance(expected, list) and len(actual) == len(expected):
+        for number, (one, other) in enumerate(zip(actual, expected, strict=True), 1):
+            yield from differences(one, other, f"{path}.{number}")
+    elif actual != expected:
+        yield path, actual, expected
 
 
 def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -141,7 +141,7 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
 
 
 def _data_hash(store: Store, data: str) -> str | None:
-    """The hash that a data draw's manifest states; None where there is no sound manifest, which is found elsewhere."""
+    """The hash that a data draw's manifest states; None without a valid manifest, which another check reports."""
     try:
         return str(stored_manifest(store, data)["sha256"])
     except UserError:
@@ -181,10 +181,10 @@ def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Find
     clients = {data: _clients(store, data) for data in {entry.origin.data for entry in records.values()}}
     for path, entry in records.items():
         try:
-            found = list(contradictions(entry, clients[entry.origin.data]))
+            wrong = list(contradictions(entry, clients[entry.origin.data]))
         except (ValueError, KeyError, TypeError) as error:
-            found = [f"its result cannot be read ({type(error).__name__}: {error})"]
-        yield from (Finding("different", f"{RUNS}/{path}", what) for what in found)
+            wrong = [f"its result cannot be read ({type(error).__name__}: {error})"]
+        yield from (Finding("different", f"{RUNS}/{path}", what) for what in wrong)
     yield from _shared_weights(records)
 
 

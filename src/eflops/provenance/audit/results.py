@@ -121,7 +121,7 @@ def _traffic(entry: Record, clients: int) -> Iterator[str]:
             continue
         sent = stated["down"] + stated["up"]
         if phase == "finetuning" and result.status == "finished" and result.weights:
-            # A kept weight may have become 0, so the support can be a little smaller than what was sent.
+            # A kept weight may have become 0, so the support can be a little smaller than in the messages.
             kept = range(len(result.support), len(result.support) + max(2, len(result.support) // 50) + 1)
             right = [selected * rounds * _finetuning_bytes(gated, count, len(result.ungated)) for count in kept]
             if sent not in right:

@@ -1,4 +1,4 @@
-"""A sample of the results computed again from the data: metrics of a record's own weights, and fits of references.
+"""A sample of the results recomputed from the data: metrics of the weights that records hold, and fits of references.
 
 Without torch or training's code. The seed that chooses the sample is printed, so that the choice can be repeated.
 """
@@ -76,7 +76,7 @@ def _check_record(store: Store, path: str, folder: Path) -> Iterator[Finding]:
     try:
         federation = load(data_folder(store, data, expected, folder) / data)
     except UserError as error:
-        yield Finding("different", f"{RUNS}/{path}", f"its data cannot be made again: {error}")
+        yield Finding("different", f"{RUNS}/{path}", f"its data cannot be rebuilt: {error}")
         return
     for name, value in metrics(entry, federation).items():
         stated = entry.result.metrics.get(name)
@@ -88,9 +88,11 @@ def _check_record(store: Store, path: str, folder: Path) -> Iterator[Finding]:
 def metrics(entry: Record, federation: Federation) -> Metrics:
     """The test metrics of a record's weights."""
     theta = whole(entry.result).astype(float)
-    found = MODELS[entry.origin.job.model](theta, federation)
+    values = MODELS[entry.origin.job.model](theta, federation)
     truth = federation.truth.get("support")
-    return found if truth is None else {**found, "support_recovery": float(np.isin(truth, entry.result.support).mean())}
+    if truth is not None:
+        values["support_recovery"] = float(np.isin(truth, entry.result.support).mean())
+    return values
 
 
 def _linear(theta: np.ndarray, federation: Federation) -> Metrics:
@@ -108,15 +110,15 @@ def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
     logits = x @ weights.reshape(classes, -1).T + (intercepts if intercepts.size else 0)
     shifted = logits - logits.max(1, keepdims=True)
     log_probability = shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
-    found = {
+    values = {
         "accuracy": float((logits.argmax(1) == y).mean()),
         "cross_entropy": -float(log_probability[np.arange(len(y)), y].mean()),
     }
     if logits.shape[1] == 2:
         score = logits[:, 1] - logits[:, 0]
         apart = score[y == 1][:, None] - score[y == 0][None, :]
-        found["auc"] = float(((apart > 0) + 0.5 * (apart == 0)).mean())
-    return found
+        values["auc"] = float(((apart > 0) + 0.5 * (apart == 0)).mean())
+    return values
 
 
 def _glm(theta: np.ndarray, federation: Federation) -> Metrics:
@@ -141,9 +143,9 @@ def check_references(store: Store, config: Config, count: int | None, seed: int)
             plan = plan_of(config, name)
             for ratio in plan.ratios:
                 for draw in plan.draws:
-                    asked = labels.ratio_value(ratio), draw
-                    own = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == asked]
-                    draws.append((table, f"{plan.dataset}/{labels.data_label(ratio, draw)}", own))
+                    key = labels.ratio_value(ratio), draw
+                    rows_of_draw = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == key]
+                    draws.append((table, f"{plan.dataset}/{labels.data_label(ratio, draw)}", rows_of_draw))
     yield from (finding for each in draws for finding in _check_data(store, *each))
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         for each in sample(draws, count, seed):
@@ -158,7 +160,7 @@ def _check_data(store: Store, table: str, name: str, rows: Rows) -> Iterator[Fin
     try:
         expected = stored_manifest(store, name)["sha256"]
     except UserError:
-        return  # a damaged manifest is found with the data
+        return  # a damaged manifest is reported with the data
     if not rows:
         yield Finding("missing", table, f"it has no fit to data/{name}")
     elif any(row["data_sha256"] != expected for row in rows):
@@ -172,7 +174,7 @@ def _fit_again(store: Store, table: str, name: str, rows: Rows, folder: Path) ->
         manifest = stored_manifest(store, name)
         federation = load(data_folder(store, name, manifest["sha256"], folder) / name)
     except UserError as error:
-        yield Finding("different", table, f"its data cannot be made again: {error}")
+        yield Finding("different", table, f"its data cannot be rebuilt: {error}")
         return
     for row, again in zip(rows, fits(federation, manifest), strict=True):
         for column, value in again.items():

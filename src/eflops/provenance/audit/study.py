@@ -24,9 +24,9 @@ from eflops.results.store import RUNS, Store
 FILE = Path("config.yaml")
 
 
-def check_study(store: Store, found: Study) -> Iterator[Finding]:
+def check_study(store: Store, recorded: Study) -> Iterator[Finding]:
     """The study's own hash and, where it was published, that of all other files; a signature that disappeared."""
-    stored = found.stored
+    stored = recorded.stored
     if (signed := stored.get(study.SIGNER)) and checksums.signer(store.folder) != signed:
         yield Finding("damaged", checksums.SIGNATURE, f"the key {signed} signed it, and its signature is gone")
     if study.OWN_HASH in stored and stored[study.OWN_HASH] != study.own_hash(stored):
@@ -38,11 +38,11 @@ def check_study(store: Store, found: Study) -> Iterator[Finding]:
             yield Finding("damaged", study.NAME, what)
 
 
-def check_study_code(found: Study, code: Code) -> Iterator[Finding]:
+def check_study_code(recorded: Study, code: Code) -> Iterator[Finding]:
     """Modules of which the study states another hash than the records do."""
     for (module, digest), count in sorted(code.items()):
-        stated = found.code.get(module)
-        if found.code and stated != digest:
+        stated = recorded.code.get(module)
+        if recorded.code and stated != digest:
             what = f"{module} is {stated or 'missing'} there, and {digest} in {count} records"
             yield Finding("different", study.NAME, what)
 
@@ -62,7 +62,7 @@ def _draw_mistakes(store: Store, name: str, expected: dict[str, Any]) -> Iterato
     try:
         settings = with_present_names(stored_manifest(store, name)["settings"])
     except UserError:
-        return  # a damaged or missing manifest is found with the data
+        return  # a damaged or missing manifest is reported with the data
     shared = settings.keys() & expected.keys()
     for key, stated, right in differences({k: settings[k] for k in shared}, {k: expected[k] for k in shared}):
         yield f"{key} is {stated!r}, and the config says {right!r}"
@@ -74,11 +74,9 @@ def check_targets(store: Store) -> Iterator[Finding]:
     right = next((path for path in (Path(TARGETS), PROJECT / TARGETS) if path.exists()), None)
     if not kept.exists() or right is None:
         return
-    for place, stated, printed in differences(read_targets(kept), read_targets(right)):
+    for key, stated, printed in differences(read_targets(kept), read_targets(right)):
         if stated is not None and printed is not None:
-            yield Finding(
-                "different", kept.name, f"{place} is {stated!r}, and the project's {TARGETS} says {printed!r}"
-            )
+            yield Finding("different", kept.name, f"{key} is {stated!r}, and the project's {TARGETS} says {printed!r}")
 
 
 def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
@@ -95,8 +93,8 @@ def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
     for job in jobs:
         if job.startswith("train/") and job.partition("_seeds")[0] not in cells:
             yield Finding("unexpected", times.TABLE, f"{job}: the config has no such cell")
-    for place in numbers.index[(numbers < 0).any(axis=1) | numbers.isna().any(axis=1)]:
-        yield Finding("damaged", times.TABLE, f"{jobs[place]}: its numbers cannot be times")
+    for index in numbers.index[(numbers < 0).any(axis=1) | numbers.isna().any(axis=1)]:
+        yield Finding("damaged", times.TABLE, f"{jobs[index]}: its numbers cannot be times")
 
 
 def check_present(folder: Path, config: Config) -> Iterator[Finding]:
@@ -121,16 +119,14 @@ def _changed(config: Config, present: Config, name: str) -> str:
         return f"{FILE} has no such experiment any more"
     if name not in config.experiments:
         return f"{FILE} has this experiment, and these results do not"
-    found = list(differences(_asked(config, name), _asked(present, name)))
-    if not found:
+    changes = list(differences(_cells(config, name), _cells(present, name)))
+    if not changes:
         return ""
-    place, stated, right = found[0]
-    more = f", and {len(found) - 1} more differences" if len(found) > 1 else ""
-    return (
-        f"{place} is {stated!r} in these results and {right!r} in {FILE}{more}; bring them up to date with: snakemake"
-    )
+    key, stated, right = changes[0]
+    more = f", and {len(changes) - 1} more differences" if len(changes) > 1 else ""
+    return f"{key} is {stated!r} in these results and {right!r} in {FILE}{more}; bring them up to date with: snakemake"
 
 
-def _asked(config: Config, name: str) -> dict[str, Any]:
-    """All that an experiment asks for, by method and ratio; settings by variant."""
+def _cells(config: Config, name: str) -> dict[str, Any]:
+    """The specs of the cells of an experiment, by method and ratio."""
     return {f"{spec.name} {spec.ratio}": spec.model_dump(mode="json") for spec in cell_specs(config, name)}

@@ -22,7 +22,7 @@ from eflops.results.paths import SCORECARD
 from eflops.results.store import is_results, packed_in
 
 NAMES = {*IDENTITY, "reference", "other", "phase", "round", "metric", "panel"}
-PLACES = (Path("results"), Path("results/published"))
+FOLDERS = (Path("results"), Path("results/published"))
 PICTURES = (".svg", ".png", ".pdf")
 # Pictures say in their metadata which numbers they were drawn from.
 DATA_HASH = re.compile(rb"data sha256 ([0-9a-f]{64})")
@@ -63,7 +63,7 @@ def key_columns(frame: pd.DataFrame) -> list[str]:
     columns = list(frame.columns)
     enough = (width for width in range(1, len(columns)) if not frame.duplicated(columns[:width]).any())
     width = next(enough, len(columns) - 1)
-    return [column for place, column in enumerate(columns) if place < width or names_runs(column)]
+    return [column for index, column in enumerate(columns) if index < width or names_runs(column)]
 
 
 def names_runs(column: str) -> bool:
@@ -139,15 +139,15 @@ def results_of(file: Path, named: Path | None) -> Path:
     around = [folder for folder in file.resolve().parents if is_results(folder)]
     if around:
         return around[0]
-    usual = [place for place in PLACES if is_results(place)]
+    usual = [folder for folder in FOLDERS if is_results(folder)]
     drawn_from = picture_hash(file) if file.suffix in PICTURES else None
-    found = [place for place in usual if _holds(place, file, drawn_from)]
-    if not found:
-        places = " or ".join(map(str, usual)) or "any results folder"
+    holding = [folder for folder in usual if _holds(folder, file, drawn_from)]
+    if not holding:
+        searched = " or ".join(map(str, usual)) or "any results folder"
         raise UserError(
-            f"{file}: it lies in no results folder, and {places} does not hold it; name one with --results."
+            f"{file}: it lies in no results folder, and {searched} does not hold it; name one with --results."
         )
-    return found[0]
+    return holding[0]
 
 
 def _missing(file: Path) -> str:
@@ -155,15 +155,15 @@ def _missing(file: Path) -> str:
     if file.exists():
         return f"{file}: this is a folder; name a table, a figure or the scorecard in it."
     words = f"{file}: there is no such file; make it with: snakemake --cores 2 {file}"
-    published = PLACES[1] / file.parent.name / file.name
+    published = FOLDERS[1] / file.parent.name / file.name
     return f"{words}; or explain the published one: {published}" if published.exists() else words
 
 
-def _holds(place: Path, file: Path, drawn_from: str | None) -> bool:
+def _holds(folder: Path, file: Path, drawn_from: str | None) -> bool:
     """Whether a results folder has the numbers that a picture was drawn from, or a file with the same bytes."""
     if drawn_from:
-        return any(sha256(table) == drawn_from for table in (place / "figures").glob("*.csv"))
-    same = [place / file.parent.name / file.name, place / file.name]
+        return any(sha256(table) == drawn_from for table in (folder / "figures").glob("*.csv"))
+    same = [folder / file.parent.name / file.name, folder / file.name]
     return any(other.is_file() and sha256(other) == sha256(file) for other in same)
 
 
@@ -176,11 +176,11 @@ def product_of(folder: Path, config: Config, file: Path) -> Product:
             if product.kind == "figure" and table.exists() and sha256(table) == drawn_from:
                 return product
         raise UserError(f"{file}: it was drawn from data (sha256 {drawn_from}) that {folder} does not hold.")
-    found = next((each for each in products(config) if f"{file.parent.name}/{file.name}" in each.files), None)
-    if found is None:
-        known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
-        raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
-    return found
+    for product in products(config):
+        if f"{file.parent.name}/{file.name}" in product.files:
+            return product
+    known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
+    raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
 
 
 def read_table(path: Path) -> pd.DataFrame:

@@ -37,18 +37,18 @@ class BehindRun:
 class Explanation:
     """A number and all it rests on.
 
-    place: the file; words: which number in it; address: the same as options of a command; formula: how it is made;
-    remade: the same number made again from the records; statistic: computed again from the runs' own values, where it
-    is a plain statistic; files: the hashes of the number's own file and of what it was made from besides records.
+    file: its path below the results; words: which number in it; address: the same as options of a command; rebuilt:
+    the same number rebuilt from the records; statistic: recomputed from the values of the runs, where it is a plain
+    statistic; files: the hashes of the number's file and of what it was made from besides records.
     """
 
-    place: str
+    file: str
     words: str
     address: tuple[str, ...]
     value: Any
     formula: str
     metric: str
-    remade: Any
+    rebuilt: Any
     statistic: float | None
     runs: tuple[BehindRun, ...]
     files: dict[str, str]
@@ -56,7 +56,7 @@ class Explanation:
     @property
     def agrees(self) -> bool:
         """Whether the number follows from the records."""
-        return equal(self.value, self.remade) and (self.statistic is None or equal(self.value, self.statistic))
+        return equal(self.value, self.rebuilt) and (self.statistic is None or equal(self.value, self.statistic))
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -70,12 +70,12 @@ def equal(one: Any, other: Any) -> bool:
 
 def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str | None) -> Explanation:
     """What is behind the number at an address."""
-    found = read_study(store.folder, *configs)
+    study = read_study(store.folder, *configs)
     if line is not None or address.file.stem == Path(SCORECARD).stem:
         if line is None:
             raise UserError(f"{address.file}: say which line of the scorecard, such as --line table1/0.64/eflops.")
-        return explain_line(store, found, line)
-    return explain_cell(store, found, product_of(store.folder, found.config, address.file), address)
+        return explain_line(store, study, line)
+    return explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
 
 
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
@@ -88,13 +88,13 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
     if traced.runs.empty:
         _require_known(source, product, cell)
     return Explanation(
-        place=name,
+        file=name,
         words=str(cell),
         address=cell.options,
         value=cell.value,
         formula=traced.formula,
         metric=traced.metric,
-        remade=_same_cell(made, cell),
+        rebuilt=_same_cell(made, cell),
         statistic=traced.recomputed,
         runs=tuple(_behind(store, traced.runs)),
         files=_hashes(store, [*product.inputs, name]),
@@ -115,23 +115,23 @@ def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
 
 def explain_line(store: Store, study: Study, name: str) -> Explanation:
     """What is behind a line of the scorecard."""
-    # Judging brings scipy along, which a cell does not need.
-    from eflops.provenance.explain.verdicts import judged_line, runs_behind
+    # A verdict needs scipy, which a cell does not need.
+    from eflops.provenance.explain.verdicts import line_verdict, runs_behind
 
     lines = scorecard_lines(store.folder)
     if name not in lines:
         raise UserError(f"{SCORECARD}: there is no line '{name}'; there are {', '.join(lines)}.")
     line = lines[name]
     source = from_records(store, study.config)
-    verdict, reads = judged_line(source, study.config, name)
+    verdict, reads = line_verdict(source, study.config, name)
     return Explanation(
-        place=SCORECARD,
+        file=SCORECARD,
         words=name,
         address=("--line", name),
         value=line["verdict"],
         formula=line["reason"],
         metric=next((read.metric for read in reads if read.metric), ""),
-        remade=verdict,
+        rebuilt=verdict,
         statistic=None,
         runs=tuple(_behind(store, runs_behind(source, line, reads))),
         files=_hashes(store, [SCORECARD]),
@@ -139,7 +139,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
 
 
 def _same_cell(made: "Table | Figure", cell: Cell) -> Any:
-    """The cell at the same place of the product made again, read as it would be from its file."""
+    """The same cell of the rebuilt product, read as it would be from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:
         raise UserError(f"the records give no cell at {cell}; the file and the records do not belong together.")

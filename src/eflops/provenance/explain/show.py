@@ -1,4 +1,4 @@
-"""A run record for people: who the run is, what it found, what it was computed from, and how it is made again."""
+"""A run record for people: its identity, result and origin, and the command that repeats it."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -38,9 +38,9 @@ def verify_command(results: str, *words: str) -> str:
     return shlex.join(["eflops", "verify", f"{results}/{file}", *rest])
 
 
-def make_command(place: str) -> str:
+def make_command(file: str) -> str:
     """The command that makes a file of the results with all that it needs."""
-    return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{place}"])
+    return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{file}"])
 
 
 def describe(record: Record, results: str = RESULTS) -> str:
@@ -89,7 +89,7 @@ def _result(record: Record) -> dict[str, Any]:
     operations = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
     shown["operations"] = operations if result.dense_macs else "unknown"
     shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
-    shown |= {f"fault {place}": fault for place, fault in enumerate(result.faults, 1)}
+    shown |= {f"fault {index}": fault for index, fault in enumerate(result.faults, 1)}
     return {**shown, "weights sha256": result.weights_sha256, "result sha256": record.result_sha256}
 
 

@@ -31,13 +31,13 @@ def as_text(explained: Explanation, results: str) -> str:
 def as_json(explained: Explanation, results: str) -> dict[str, Any]:
     """The same as JSON values, with every record's facts in full."""
     return {
-        "place": explained.place,
+        "place": explained.file,
         "address": explained.words,
         "value": plain(explained.value),
         "formula": explained.formula,
         "metric": explained.metric,
         "n": len(explained.runs),
-        "made_again": {"value": plain(explained.remade), "agrees": explained.agrees},
+        "made_again": {"value": plain(explained.rebuilt), "agrees": explained.agrees},
         "runs": [
             {
                 "record": f"{results}/{run.path}",
@@ -56,12 +56,12 @@ def as_json(explained: Explanation, results: str) -> dict[str, Any]:
 
 def headline(explained: Explanation) -> str:
     """The number and where it stands."""
-    return f"{explained.place}: {explained.words} = {number(plain(explained.value))}"
+    return f"{explained.file}: {explained.words} = {number(plain(explained.value))}"
 
 
-def remade(explained: Explanation) -> str:
-    """The number made again from the records, and whether it is the same."""
-    return f"{number(plain(explained.remade))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
+def rebuilt(explained: Explanation) -> str:
+    """The number rebuilt from the records, and whether it is the same."""
+    return f"{number(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
 
 
 def facts(run: BehindRun) -> dict[str, Any]:
@@ -82,8 +82,8 @@ def facts(run: BehindRun) -> dict[str, Any]:
 def commands(explained: Explanation, results: str) -> list[str]:
     """The commands that train all runs or one run again, and that make the file from nothing."""
     one = [verify_command(results, explained.runs[0].path)] if explained.runs else []
-    everything = verify_command(results, explained.place, *explained.address, "--all")
-    return [everything, *one, make_command(explained.place)]
+    everything = verify_command(results, explained.file, *explained.address, "--all")
+    return [everything, *one, make_command(explained.file)]
 
 
 def plain(value: Any) -> Any:
@@ -100,7 +100,7 @@ def _making(explained: Explanation) -> dict[str, str]:
     return {
         "formula": explained.formula,
         "n": f"{len(explained.runs)} runs, of which {diverged} diverged",
-        "from the records": remade(explained),
+        "from the records": rebuilt(explained),
     }
 
 
@@ -114,7 +114,7 @@ def _run_table(explained: Explanation, results: str) -> list[str]:
         path = f"{results}/{run.path}"
         cells = [who.draw, who.seed, run.record.result.status, value, run.record.result_sha256[:12], path]
         rows.append([str(cell) for cell in [*([who.method] if many else []), *cells]])
-    widths = [max(len(row[place]) for row in rows) for place in range(len(columns))]
+    widths = [max(len(row[index]) for row in rows) for index in range(len(columns))]
     return [
         INDENT + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]

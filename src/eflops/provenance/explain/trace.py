@@ -139,8 +139,8 @@ class Tracer:
         if columns not in self._indices:
             index: dict[tuple[Any, ...], list[int]] = {}
             values = zip(*(self.made.runs[name] for name in columns), strict=True) if columns else ()
-            for place, each in enumerate(values):
-                index.setdefault(_canonical(each), []).append(place)
+            for row, each in enumerate(values):
+                index.setdefault(_canonical(each), []).append(row)
             self._indices[columns] = index if columns else {(): list(range(len(self.made.runs)))}
         return self._indices[columns]
 
@@ -152,7 +152,7 @@ def _canonical(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Any], metric: str) -> list[int]:
     """The rows that agree with keys which are written otherwise than in the runs, such as in other cases."""
-    # Only the columns that are asked about, because taking rows of all columns is what takes time.
+    # Only the columns that keys name: taking rows of all columns is slow.
     names = [key for key in (*keys, "method") if key in runs and key != metric]
     left = runs[list(dict.fromkeys(names))].reset_index(drop=True)
     for key in left.columns:

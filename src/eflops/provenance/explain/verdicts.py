@@ -1,4 +1,4 @@
-"""Lines of the scorecard: judged again, and the runs that each verdict read."""
+"""Lines of the scorecard: their verdicts computed again, and the runs that each verdict read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from eflops.results.paths import GATHERED
 
 @dataclass(frozen=True)
 class Read:
-    """What a verdict asked for: the runs of an experiment, of some methods, in a metric."""
+    """What a verdict read: the runs of an experiment, of some methods, in a metric."""
 
     experiment: str
     methods: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Reading(Evidence):
-    """Evidence that remembers what was asked of it."""
+    """Evidence that records what was read."""
 
     reads: list[Read] = field(default_factory=list)
 
@@ -46,17 +46,17 @@ class Reading(Evidence):
         return super().curves(experiment)
 
 
-def judged_experiments(folder: Path, config: Config) -> list[str]:
+def scorecard_experiments(folder: Path, config: Config) -> list[str]:
     """The experiments that the scorecard of a folder reads."""
     return compared_experiments(targets_of(folder), config)
 
 
-def judged(source: Source, config: Config) -> Scorecard:
+def build_scorecard(source: Source, config: Config) -> Scorecard:
     """The whole scorecard as the present code makes it."""
     return build(_evidence(source, config))
 
 
-def judged_line(source: Source, config: Config, name: str) -> tuple[str, list[Read]]:
+def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[Read]]:
     """The verdict on a line as the present code gives it, and what it read."""
     section = section_of(name)
     evidence = _evidence(source, config)
@@ -67,10 +67,10 @@ def judged_line(source: Source, config: Config, name: str) -> tuple[str, list[Re
 
 
 def reads_of(source: Source, config: Config, name: str) -> list[Read]:
-    """What the verdict on a line reads; a claim is judged to see it."""
+    """What the verdict on a line reads; a claim is evaluated to see it."""
     section = section_of(name)
     if section.name == CLAIMS:
-        return judged_line(source, config, name)[1]
+        return line_verdict(source, config, name)[1]
     return [Read(section.experiments[0], (), section.metric)]
 
 
@@ -93,4 +93,4 @@ def runs_behind(source: Source, line: dict[str, Any], reads: Sequence[Read]) -> 
 def _evidence(source: Source, config: Config) -> Reading:
     """What the workflow gives the scorecard: the experiments that it needs and the config has."""
     targets = targets_of(source.results)
-    return Reading(source, frozenset(judged_experiments(source.results, config)), read_paper(targets))
+    return Reading(source, frozenset(scorecard_experiments(source.results, config)), read_paper(targets))
