@@ -50,12 +50,12 @@ class Cell:
     federation: Federation
     whole_run: int
 
-    def train(self, connect: Connect, seeds: list[int]) -> tuple[float, Tensor]:
-        """Seconds of a training phase, and the weights that the first seed ends with."""
+    def train(self, connect: Connect, seeds: list[int], serve: type[Server] = Server) -> tuple[float, Tensor]:
+        """Seconds of a training phase, and the weights that the first seed ends with; `serve`: the engine's server."""
         settings = [self.job.spec.variants[labels.BASE]] * len(seeds)
         task, bench = make_task(self.job.spec, settings, self.federation)
         transport = connect(task, self.federation, self.job.runs[0])
-        server = Server(task, bench, transport, 10**9, lambda *_: None)
+        server = serve(task, bench, transport, 10**9, lambda *_: None)
         method = make_method(self.job.spec, task)
         start = time.perf_counter()
         theta, _ = server.run(method, seeds)
@@ -103,9 +103,9 @@ def show(rows: list[dict[str, str]]) -> None:
             print(f"| {row['method']} | {flower:.1f} | {batch:.2f} | {ratios} |")
 
 
-def plain(cell: Cell, rounds: int) -> float:
+def plain(cell: Cell, rounds: int, client: str = "numpy", rate: float = 0.001) -> float:
     """Milliseconds per round of a plain Flower app on the same data, in a process of its own."""
-    numbers = [rounds, cell.job.spec.client_fraction, 0.001, 5]
+    numbers = [rounds, cell.job.spec.client_fraction, rate, 5, client]
     command = [sys.executable, str(Path(__file__).with_name("plain_flower.py")), str(cell.job.data_folder(0))]
     done = subprocess.run([*command, *map(str, numbers)], check=True, stdout=subprocess.PIPE, text=True)
     return float(done.stdout.split()[-1])

@@ -1,9 +1,9 @@
-"""A plain Flower app of federated averaging, as its tutorials write it: Flower's own strategy and a numpy client.
+"""A plain Flower app of federated averaging, as its tutorials write it: Flower's strategy, a numpy or torch client.
 
-It trains the same linear model on the same federation as `benchmarks/flower.py`, which runs it, and prints the
-milliseconds of a round in Flower's simulation. What it spends is Flower's share of any app.
+It trains the linear model of `benchmarks/flower.py` or the network of `benchmarks/model.py` on the same federation, and
+prints the milliseconds of a round in Flower's simulation. Most of that is Flower's share of any app.
 
-    python benchmarks/plain_flower.py FOLDER ROUNDS FRACTION RATE STEPS
+    python benchmarks/plain_flower.py FOLDER ROUNDS FRACTION RATE STEPS numpy|torch
 """
 
 import logging
@@ -14,7 +14,9 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
+import mlp
 import numpy as np
+import torch
 
 from eflops.data.federation import Federation, load
 from eflops.flower.simulation import PROCESSES
@@ -26,14 +28,37 @@ def federation(folder: str) -> Federation:
     return load(Path(folder))
 
 
-def steps(weights: np.ndarray, x: np.ndarray, y: np.ndarray, rate: float, count: int) -> np.ndarray:
+Arrays = list[np.ndarray]
+
+
+def linear_steps(arrays: Arrays, x: np.ndarray, y: np.ndarray, rate: float, count: int) -> Arrays:
     """Gradient steps of mean squared error on all rows."""
+    (weights,) = arrays
     for _ in range(count):
         weights = weights - rate * x.T @ (x @ weights - y) / len(y)
-    return weights.astype(np.float32)
+    return [weights.astype(np.float32)]
 
 
-def main(folder: str, rounds: int, fraction: float, rate: float, count: int) -> None:
+def network_steps(arrays: Arrays, x: np.ndarray, y: np.ndarray, rate: float, count: int) -> Arrays:
+    """Gradient steps of the network of `mlp.py` on all rows."""
+    net = mlp.build(x.shape[1:], 10)
+    names = list(net.state_dict())
+    net.load_state_dict({name: torch.from_numpy(array) for name, array in zip(names, arrays, strict=True)})
+    mlp.local_steps(net, torch.from_numpy(x), torch.from_numpy(y), rate, count)
+    return [values.numpy() for values in net.state_dict().values()]
+
+
+def first_arrays(client: str, features: int) -> Arrays:
+    """What training starts from."""
+    if client == "numpy":
+        return [np.zeros(features, np.float32)]
+    return [values.numpy() for values in mlp.build((features,), 10).state_dict().values()]
+
+
+STEPS = {"numpy": linear_steps, "torch": network_steps}
+
+
+def main(folder: str, rounds: int, fraction: float, rate: float, count: int, kind: str) -> None:
     """Run the app in Flower's simulation."""
     from flwr.app import ArrayRecord, ConfigRecord, Context, Message, MetricRecord, RecordDict
     from flwr.clientapp import ClientApp
@@ -46,22 +71,21 @@ def main(folder: str, rounds: int, fraction: float, rate: float, count: int) -> 
     @client.train()
     def train(message: Message, context: Context) -> Message:
         block = federation(folder).clients[int(context.node_config["partition-id"])]
-        (weights,) = message.content.array_records["arrays"].to_numpy_ndarrays()
-        trained = ArrayRecord([steps(weights, block.x, block.y, rate, count)])
+        arrays = message.content.array_records["arrays"].to_numpy_ndarrays()
+        trained = ArrayRecord(STEPS[kind](arrays, block.x, block.y, rate, count))
         counted = MetricRecord({"num-examples": len(block)})
         return Message(RecordDict({"arrays": trained, "metrics": counted}), reply_to=message)
 
     @server.main()
     def serve(grid: Grid, context: Context) -> None:
         strategy = FedAvg(fraction_train=fraction, fraction_evaluate=0.0)
-        start = ArrayRecord([np.zeros(federation(folder).test.x.shape[1], dtype=np.float32)])
+        first = first_arrays(kind, federation(folder).test.x.shape[1])
+        start = ArrayRecord(first)
         strategy.start(grid, start, num_rounds=2, train_config=ConfigRecord())
         begin = time.perf_counter()
-        (trained,) = strategy.start(
-            grid, start, num_rounds=rounds, train_config=ConfigRecord()
-        ).arrays.to_numpy_ndarrays()
+        trained = strategy.start(grid, start, num_rounds=rounds, train_config=ConfigRecord()).arrays.to_numpy_ndarrays()
         spent = time.perf_counter() - begin
-        if not trained.any():
+        if all(np.array_equal(after, before) for after, before in zip(trained, first, strict=True)):
             raise RuntimeError("the clients did not train")
         print(f"{1e3 * spent / rounds:.1f}", flush=True)
 
@@ -79,5 +103,5 @@ if __name__ == "__main__":
     # Ray's processes must find `federation` in a module that they can import.
     from plain_flower import main
 
-    place, *numbers = sys.argv[1:]
-    main(place, int(numbers[0]), float(numbers[1]), float(numbers[2]), int(numbers[3]))
+    data, rounds, fraction, rate, count, kind = sys.argv[1:]
+    main(data, int(rounds), float(fraction), float(rate), int(count), kind)
