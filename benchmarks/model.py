@@ -1,7 +1,7 @@
 """Milliseconds per round of a custom torch model: by eflops, by a plain torch loop, and in Flower's simulation.
 
-All train the multilayer perceptron of `mlp.py` on scikit-learn's digits: one seed, 6 of 10 clients, 5 local steps on all
-rows. The plain loop and the plain Flower app (`plain_flower.py`) are federated averaging as one would write it, with
+All train the multilayer perceptron of `mlp.py` on scikit-learn's digits: one seed, 6 of 10 clients, 5 local steps on
+all rows. The plain loop and the plain Flower app (`plain_flower.py`) are federated averaging as one would write it, with
 torch.optim.SGD. Everything is measured in turn in one invocation, and the fastest of each is kept.
 
     python benchmarks/model.py [--rounds 40] [--repeats 3] [--csv benchmarks/model.csv] [--show]
@@ -15,8 +15,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import mlp
-from flower import Cell, plain
-
 from eflops.config.load import check
 from eflops.config.plan import cell_spec
 from eflops.data.federation import save
@@ -26,6 +24,7 @@ from eflops.flower.grid import FaultPolicy
 from eflops.results import labels
 from eflops.training.engines import reference
 from eflops.training.engines.single import Server
+from flower import Cell, plain
 
 CLIENTS, SELECTED, RATE, STEPS = 10, 6, 0.1, 5
 LOOP, PLAIN = "plain torch loop, FedAvg", "a plain Flower app, FedAvg"

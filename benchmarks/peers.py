@@ -17,10 +17,10 @@ import venv
 from pathlib import Path
 
 import numpy as np
-from engine import SyntheticBenchmark
 
 from eflops.config.load import read
 from eflops.training.engines import batched
+from engine import SyntheticBenchmark
 
 PEERS = Path(__file__).parent / "peers"
 LIBRARIES = ("numpy", "jax", "fedjax")

@@ -14,10 +14,10 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-import mlp
 import numpy as np
 import torch
 
+import mlp
 from eflops.data.federation import Federation, load
 from eflops.flower.simulation import PROCESSES
 
