@@ -50,7 +50,7 @@
     const kept = new Set(weights);
     const wrong = weights.filter((weight) => !real.has(weight));
     const missed = truth.filter((feature) => !kept.has(feature));
-    return [h("p", {}, `Of ${truth.length} true features ${hits.length} were found (true positives), ${missed.length} were missed; ${wrong.length} kept weights are false positives.`),
+    return [h("p", {}, `Of ${truth.length} true features ${hits.length} were found (true positives), ${missed.length} missed; false positives among the kept weights: ${wrong.length}.`),
       h("h3", {}, `Found (${hits.length})`), chips(hits, "true"), h("h3", {}, `False (${wrong.length})`), chips(wrong, "false"), h("h3", {}, `Missed (${missed.length})`), chips(missed)];
   };
 
