@@ -79,7 +79,7 @@ def claims(results: Path) -> str:
     for claim in _claims(results):
         reached = Verdict(FORMER.get(claim.verdict, claim.verdict))
         effect = f"[{claim.effect or 'runs'}]({page}#{claim.link})"
-        rows.append([markdown_text(claim.short), f"{MARKS[reached]} {reached}", effect])
+        rows.append([markdown_text(claim.short), f"{MARKS[reached]}&nbsp;{reached}", effect])
     return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows) if rows else PENDING
 
 

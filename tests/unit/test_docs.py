@@ -96,7 +96,7 @@ def published(tmp_path: Path) -> Path:
 def test_the_front_page_shows_claims_and_findings_of_the_summary(published: Path) -> None:
     page = f"{published}/explorer.html"
     assert front.claims(published).splitlines()[2] == (
-        f"| It wins \\| always | ✓ agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
+        f"| It wins \\| always | ✓&nbsp;agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
     )
     assert front.findings(published) == f"- **Genes.** Four are among ours. [Runs]({page}#tables/g)"
     found, entropy = front.verdict(published).splitlines()

@@ -50,7 +50,7 @@ def figure(source: Source) -> Figure:
             if not label:
                 panel.set_yticks([])
             labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
-            panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6.5)
+            panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6)
             panel.set(title=title, ylabel=label)
         counts = data["verdict"].value_counts()
         keys = [
