@@ -61,7 +61,25 @@ def read_paper(path: Path) -> Paper:
     """The targets file."""
     targets = read_targets(path)
     try:
-        return _paper(targets)
+        table, test = targets["support_recovery"], targets["golub_paired_t"]
+        sizes = {name: Size(**size) for name, size in targets["sizes"].items()}
+        runs = sizes["golub"].runs
+        return Paper(
+            recovery={
+                float(ratio): {method: Printed(*row[method]) for method in table["columns"]}
+                for ratio, row in table["rows"].items()
+            },
+            best={float(ratio): row["best"] for ratio, row in table["rows"].items()},
+            genes={
+                method: {gene: Printed(share, share_sd(share, runs)) for gene, share in column.items()}
+                for method, column in targets["gene_frequency"].items()
+            },
+            gene_aliases=dict(targets["gene_aliases"]),
+            t=Printed(test["t"], t_sd(test["t"], runs)),
+            p=Printed(test["p"]),
+            sizes=sizes,
+            claims={claim["id"]: claim["text"] for claim in targets["claims"]},
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None
 
@@ -80,28 +98,6 @@ def read_targets(path: Path) -> dict[str, Any]:
     if not isinstance(targets, dict):
         raise UserError(f"{path}: this is not a file of the paper's numbers (it has no keys).")
     return targets
-
-
-def _paper(targets: dict[str, Any]) -> Paper:
-    table = targets["support_recovery"]
-    sizes = {name: Size(**size) for name, size in targets["sizes"].items()}
-    test = targets["golub_paired_t"]
-    return Paper(
-        recovery={
-            float(ratio): {method: Printed(*row[method]) for method in table["columns"]}
-            for ratio, row in table["rows"].items()
-        },
-        best={float(ratio): row["best"] for ratio, row in table["rows"].items()},
-        genes={
-            method: {gene: Printed(share, share_sd(share, sizes["golub"].runs)) for gene, share in column.items()}
-            for method, column in targets["gene_frequency"].items()
-        },
-        gene_aliases=dict(targets["gene_aliases"]),
-        t=Printed(test["t"], t_sd(test["t"], sizes["golub"].runs)),
-        p=Printed(test["p"]),
-        sizes=sizes,
-        claims={claim["id"]: claim["text"] for claim in targets["claims"]},
-    )
 
 
 def share_sd(share: float, runs: int | None) -> float | None:

@@ -2,10 +2,10 @@
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,6 +14,9 @@ from eflops.errors import UserError
 from eflops.files import locate
 from eflops.results.labels import WHOLE
 from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
+
+if TYPE_CHECKING:
+    from eflops.config.products import ProductJob
 
 # What a gated run's curve holds besides its metrics.
 GATES = ("gate_entropy", "multiplier", "open_gates", "support_changed")
@@ -42,12 +45,7 @@ class Source:
     resources: tuple[str, ...] = ()
     _read: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
-    @classmethod
-    def of(cls, job: Mapping[str, Any], results: Path) -> "Source":
-        """The source of a product, as `eflops.config.products.product_job` describes it."""
-        return cls(results).limited(job)
-
-    def limited(self, job: Mapping[str, Any]) -> "Source":
+    def limited(self, job: "ProductJob") -> "Source":
         """The same folder for a product: its methods, its experiments, and the files that it declares."""
         gathered = [each.format(experiment=name) for name in job["experiments"] for each in (GATHERED, CURVES)]
         return replace(

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rocrate.model.contextentity import ContextEntity
+from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
 from eflops.analysis.needs import SCORECARD
@@ -133,7 +133,7 @@ def _add_profiles(crate: ROCrate) -> None:
     ]
 
 
-def _add_actions(crate: ROCrate, workflow: Any, records: Mapping[str, Record], results: Path) -> None:
+def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record], results: Path) -> None:
     """Add the tools, the steps, one action per job and the action of the whole run."""
     jobs = [job for job in _jobs(records, results) if job.made]
     used = [step for step in STEPS if any(job.step == step for job in jobs)]
@@ -177,7 +177,7 @@ def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[Job]:
         yield Job("scorecard", "scorecard", (RECORDS,), (SCORECARD,))
 
 
-def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[str, Any]) -> Any:
+def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Entity], steps: Mapping[str, Entity]) -> Entity:
     """The action of a job, and the engine's action that started it."""
     name = f"{job.step}-{job.name}".replace(" ", "-").replace("/", "-")
     action = _entity(
@@ -195,24 +195,24 @@ def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[
     )
 
 
-def _tool(crate: ROCrate, name: str, title: str, what: str, version: str | None = None) -> Any:
+def _tool(crate: ROCrate, name: str, title: str, what: str, version: str | None = None) -> Entity:
     stated = {"softwareVersion": version} if version else {}
     return _entity(crate, name, "SoftwareApplication", name=title, description=what, **stated)
 
 
-def _step(crate: ROCrate, position: int, step: str, tool: Any) -> Any:
+def _step(crate: ROCrate, position: int, step: str, tool: Entity) -> Entity:
     return _entity(
         crate, f"{crate.mainEntity.id}#{step}", "HowToStep", name=STEPS[step], position=str(position), workExample=tool
     )
 
 
-def _files(crate: ROCrate, paths: Iterable[str]) -> list[Any]:
+def _files(crate: ROCrate, paths: Iterable[str]) -> list[Entity]:
     """The entities of results that the crate holds."""
     entities = (crate.dereference(f"{RESULTS}/{path}") for path in dict.fromkeys(paths))
     return [entity for entity in entities if entity is not None]
 
 
-def _entity(crate: ROCrate, address: str, kind: str, **properties: Any) -> Any:
+def _entity(crate: ROCrate, address: str, kind: str, **properties: object) -> Entity:
     """A contextual entity of the crate; links are set after it is added, as the library asks."""
     entity = crate.add(ContextEntity(crate, address, properties={"@type": kind}))
     for key, value in properties.items():

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.text import number
+from eflops.analysis.text import Scalar, number
 from eflops.errors import UserError
 from eflops.files import write_bytes
 from eflops.provenance.explain.address import key_columns, read_table, scorecard_lines
@@ -42,8 +41,8 @@ class Move:
     file: str
     row: str
     column: str
-    before: Any
-    after: Any
+    before: Scalar
+    after: Scalar
     spreads: float | None = None
 
     def __str__(self) -> str:

@@ -8,12 +8,12 @@ than 19 splits, where it is the lowest.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from eflops.analysis.paper import Printed
+from eflops.analysis.scorecard.card import GeneList, MissingGene
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
@@ -59,12 +59,12 @@ def lists(evidence: Evidence) -> Iterator[Line]:
         yield Line(*where, combine_verdicts(first, second), Printed(alike), (first.value.mean or 0.0) - alike)
 
 
-def facts(evidence: Evidence) -> list[dict[str, Any]]:
+def facts(evidence: Evidence) -> list[GeneList]:
     """By method and settings, how many genes two of our splits' lists share, and each of them with the paper's.
 
     shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
     """
-    rows = []
+    rows: list[GeneList] = []
     for method in evidence.paper.genes:
         for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
             selection = _selected(evidence, experiment, method)
@@ -157,7 +157,7 @@ def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
     return labels
 
 
-def _missing(evidence: Evidence, method: str, selection: Selected) -> list[dict[str, Any]]:
+def _missing(evidence: Evidence, method: str, selection: Selected) -> list[MissingGene]:
     """The genes of the paper's column that are not among our seven, each with our share of runs and the paper's."""
     first, column = whole_list(selection), evidence.paper.genes[method]
     return [

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from eflops.analysis.text import Scalar
 from eflops.config.products import Product
 from eflops.config.study import Study, read_study
 from eflops.errors import UserError
@@ -45,10 +46,10 @@ class Explanation:
     file: str
     words: str
     address: tuple[str, ...]
-    value: Any
+    value: Scalar
     formula: str
     metric: str
-    rebuilt: Any
+    rebuilt: Scalar
     statistic: float | None
     runs: tuple[BehindRun, ...]
     files: dict[str, str]
@@ -59,9 +60,9 @@ class Explanation:
         return equal(self.value, self.rebuilt) and (self.statistic is None or equal(self.value, self.statistic))
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(one: Scalar, other: Scalar) -> bool:
     """Whether two cells hold the same, numbers up to the rounding of their last digits."""
-    if pd.isna(one) or pd.isna(other):
+    if one is None or other is None or pd.isna(one) or pd.isna(other):
         return bool(pd.isna(one) and pd.isna(other))
     if isinstance(one, str) or isinstance(other, str):
         return str(one) == str(other)
@@ -138,7 +139,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
     )
 
 
-def _same_cell(made: "Table | Figure", cell: Cell) -> Any:
+def _same_cell(made: "Table | Figure", cell: Cell) -> Scalar:
     """The same cell of the rebuilt product, read as it would be from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:

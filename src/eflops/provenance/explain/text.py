@@ -3,11 +3,11 @@
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from eflops.analysis.text import number
+from eflops.analysis.text import Scalar, number
 from eflops.files import canonical_json
 from eflops.provenance.explain.explanation import BehindRun, Explanation
 from eflops.provenance.explain.show import INDENT, aligned, make_command, verify_command
@@ -28,7 +28,7 @@ def as_text(explained: Explanation, results: str) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def as_json(explained: Explanation, results: str) -> dict[str, Any]:
+def as_json(explained: Explanation, results: str) -> dict[str, object]:
     """The same as JSON values, with every record's facts in full."""
     return {
         "place": explained.file,
@@ -64,7 +64,7 @@ def rebuilt(explained: Explanation) -> str:
     return f"{number(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
 
 
-def facts(run: BehindRun) -> dict[str, Any]:
+def facts(run: BehindRun) -> dict[str, object]:
     """What a run was made from and on."""
     origin, spent = run.record.origin, run.record.circumstances
     return {
@@ -86,13 +86,13 @@ def commands(explained: Explanation, results: str) -> list[str]:
     return [everything, *one, make_command(explained.file)]
 
 
-def plain(value: Any) -> Any:
+def plain(value: Scalar | np.generic) -> Scalar:
     """A cell as a JSON value."""
     if isinstance(value, str):
         return value
     if pd.isna(value):
         return None
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _making(explained: Explanation) -> dict[str, str]:
@@ -136,7 +136,7 @@ def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
     return [*parts, *([["Different between runs", *_paragraphs(apart)]] if apart else [])]
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = (
             f"{key} {canonical_json(each) if isinstance(each, Mapping) else number(each)}"
