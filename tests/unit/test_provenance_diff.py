@@ -62,8 +62,8 @@ def test_rows_and_files_that_came_or_went_are_told(small_results: Path, results:
     table = results / "tables/support_recovery.csv"
     table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
     places = {change.place: change.after for change in diff(small_results, results).presence}
-    assert places.pop("figures/fig1b.csv") == "gone"
-    assert list(places.values()) == ["gone"]
+    assert places.pop("figures/fig1b.csv") == "removed"
+    assert list(places.values()) == ["removed"]
     assert next(iter(places)).startswith("tables/support_recovery.csv: ratio 1.0, method ")
 
 

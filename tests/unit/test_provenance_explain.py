@@ -48,7 +48,7 @@ def test_the_same_as_json(small_results: Path, capsys: pytest.CaptureFixture[str
     told = json.loads(explained(capsys, *arguments))
     values = [run["value"] for run in told["runs"]]
     assert told["n"] == 3
-    assert told["made_again"]["agrees"]
+    assert told["rebuilt"]["agrees"]
     assert told["value"] == pytest.approx(sum(values) / 3)
     assert [run["run"]["seed"] for run in told["runs"]] == [0, 1, 2]
     assert told["runs"][0]["settings"]["rounds"] == 6

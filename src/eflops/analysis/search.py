@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -186,9 +187,7 @@ def outcome(runs: pd.DataFrame, paper: Paper, search: Ranking) -> tuple[pd.DataF
     if search["nearest"]:
         # Of a crossed method only the trials that it may choose: as many as every other method has.
         drawn = runs[_drawn(zip(runs["method"], runs["variant"], strict=True), search["budget"])]
-        shares = pd.DataFrame()
-        if search["nearest"] == GENES:
-            shares = gene_columns(drawn, paper, named_features(search["data"]).rename(columns={"gene": "probe"}))
+        shares = gene_columns(drawn, paper, probes_of(search["data"])) if search["nearest"] == GENES else pd.DataFrame()
         distance = distances(search["nearest"], drawn, paper, shares)
         trials.insert(4, "distance", trials.set_index(KEYS).index.map(distance))
         choices[f"{search['entry']}_nearest"] = choose_nearest(trials, search["searched"])
@@ -298,7 +297,10 @@ def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame
     shares: what `gene_columns` gives for these runs; where the table is another, it is not read.
     """
     if table == GENES:
-        differences = {key: _from_shares(key[0], row, paper) for key, row in shares.iterrows()}
+        differences = {
+            key: [row[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[key[0]].items()]
+            for key, row in shares.iterrows()
+        }
     else:
         known = {method for row in paper.recovery.values() for method in row}
         trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
@@ -313,9 +315,9 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
     return [value - row[method].value for value, row in rows if row]
 
 
-def _from_shares(method: str, shares: pd.Series, paper: Paper) -> list[float]:
-    """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
-    return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
+def probes_of(data: Mapping[str, Any]) -> pd.DataFrame:
+    """The probes of the data that a search trains on, with their genes, as `Source.probes` gives them."""
+    return named_features(data).rename(columns={"gene": "probe"})
 
 
 def gene_columns(runs: pd.DataFrame, paper: Paper, names: pd.DataFrame) -> pd.DataFrame:

@@ -30,11 +30,25 @@ def no_runs() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Source:
-    """A results folder and what may be read from it.
+    """A results folder and what a table or figure may read from it; every function that makes one takes a source.
 
-    labels: what each method is called in print, in the config's order; pooled: those that train on pooled data.
-    experiments: those of the product that is made; files: what it may read below the folder, None for everything;
-    resources: what it may read of the project's own.
+    Args:
+        labels: what each method is called in print, in the config's order.
+        pooled: the methods that train on pooled data.
+        experiments: those of the product that is made.
+        files: what it may read below the folder; None for everything.
+        resources: the files of the project that it may read.
+
+    Its methods return data frames: `runs` has one row per run with its identity, `status`, final metrics, traffic and
+    settings (`set_rate`, ...), `curves` one row per run and evaluated round, `supports` the kept weights of each run.
+
+    Example:
+        def accuracy(source: Source) -> Table:
+            runs = source.runs(source.experiment)
+            data = summarise(runs, "accuracy", ["method"])
+            of = rows_by(data, "method")
+            rows = [{"Method": source.labels[name], "accuracy": spread(of[name])} for name in source.order(of)]
+            return Table(data, rows, "Mean ± standard deviation.", runs, "accuracy")
     """
 
     results: Path

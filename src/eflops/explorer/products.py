@@ -17,7 +17,7 @@ from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.explorer.page import rounded
-from eflops.provenance.explain.address import Cell, key_columns
+from eflops.provenance.explain.address import DataCell, key_columns
 from eflops.provenance.explain.recompute import remake
 from eflops.provenance.explain.text import plain
 from eflops.provenance.explain.trace import Tracer
@@ -28,14 +28,14 @@ Item = TypeVar("Item")
 
 @dataclass
 class References:
-    """What stands behind numbers; `places` is where each record, by its path below the runs, stands on the page.
+    """What stands behind numbers; `positions` is where each record, by its path below the runs, stands on the page.
 
     A reference is [set of runs, metric, values, formula], each set and list of values written once: the index of the
     values among `values`, or None where each run contributes its final metric; the metric is empty where no run
     contributes one number.
     """
 
-    places: Mapping[str, int]
+    positions: Mapping[str, int]
     metrics: Mapping[str, list[float | None]]
     sets: list[list[int]] = field(default_factory=list)
     values: list[list[float | int | None]] = field(default_factory=list)
@@ -43,11 +43,11 @@ class References:
     entries: list[list[int | str | None]] = field(default_factory=list)
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
-    def add(self, runs: "Runs", rows: Sequence[int], metric: str, formula: str) -> int | None:
+    def add(self, runs: "RunColumns", rows: Sequence[int], metric: str, formula: str) -> int | None:
         """The place of a reference to these rows of gathered runs; None where there is no run."""
         if not rows:
             return None
-        members = [runs.places[row] for row in rows]
+        members = [runs.positions[row] for row in rows]
         run_set, words = self._index(self.sets, members), self._index(self.formulas, formula)
         values, final = runs.values(metric), self.metrics.get(metric)
         if values is None:
@@ -71,11 +71,11 @@ class References:
         return self._known[name]
 
 
-class Runs:
+class RunColumns:
     """Gathered runs as columns: where each stands on the page, and what it contributes to a metric."""
 
-    def __init__(self, frame: pd.DataFrame, places: Mapping[str, int]) -> None:
-        self.places = [places[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
+    def __init__(self, frame: pd.DataFrame, positions: Mapping[str, int]) -> None:
+        self.positions = [positions[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
         self._frame, self._values = frame, dict[str, list[float | int | None] | None]()
 
     def values(self, metric: str) -> list[float | int | None] | None:
@@ -103,13 +103,13 @@ def product_json(
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
-    tracer, runs = Tracer(product, made), Runs(made.runs, references.places)
+    tracer, runs = Tracer(product, made), RunColumns(made.runs, references.positions)
     behind: list[list[int | None]] = []
     for index, row in enumerate(frame.to_dict("records")):
         named, rows = {key: row[key] for key in keys}, dict[str, list[int]]()
         behind.append([])
         for column in values:
-            metric = tracer.metric(Cell(named, column, row[column], index))
+            metric = tracer.metric(DataCell(named, column, row[column], index))
             if metric not in rows:
                 rows[metric] = tracer.rows(named, metric)
             formula = tracer.formula(column, metric, bool(rows[metric]))
@@ -136,7 +136,7 @@ def line_reference(source: Source, config: Config, line: LineJson, references: R
     # Each read has its own metric; what a run contributes is its `value`.
     behind = behind[["experiment", "record", *(["value"] if "value" in behind else [])]]
     behind = behind.rename(columns={"value": metric})
-    return references.add(Runs(behind, references.places), range(len(behind)), metric, line["reason"])
+    return references.add(RunColumns(behind, references.positions), range(len(behind)), metric, line["reason"])
 
 
 def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, object]:

@@ -18,6 +18,7 @@ from eflops.files import canonical_json
 from eflops.results.record import Record
 
 Columns = dict[str, object]
+Settings = Mapping[str, Any]
 PARTS = ("run", "origin", "result", "circumstances")
 # Of these a record holds lists; they have parts of their own, or a column for each entry.
 APART = {"metrics", "curve", "support", "weights"}
@@ -73,22 +74,14 @@ def support_columns(records: Mapping[str, Record]) -> Columns:
     }
 
 
-def features(records: Mapping[str, Record], data: Mapping[str, Mapping[str, Any]]) -> Columns:
+def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Columns:
     """What the features of each data folder are, for the kinds of data whose features mean something.
 
     data: the settings that each data folder was made with, as its manifest has them.
     truth: by folder the features with a true coefficient, as steps; named: by folder which of `lists` has its genes.
     """
-    truth = {
-        name: steps(np.flatnonzero(coefficients(each["features"], each["density"], each["draw"])).tolist())
-        for name, each in data.items()
-        if each["kind"] == "synthetic"
-    }
-    alike = {
-        name: canonical_json({key: value for key, value in each.items() if key not in OF_A_DRAW})
-        for name, each in data.items()
-        if each["kind"] in ("expression", "table")
-    }
+    truth = {name: _truth(settings) for name, settings in data.items() if settings["kind"] == "synthetic"}
+    alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] in ("expression", "table")}
     names = list(dict.fromkeys(alike.values()))
     named = {folder: names.index(name) for folder, name in alike.items()}
     lists = []
@@ -97,6 +90,14 @@ def features(records: Mapping[str, Record], data: Mapping[str, Mapping[str, Any]
         used = {weight for entry in records.values() if entry.origin.data in folders for weight in entry.result.support}
         lists.append(_gene_list(named_features(data[min(folders)]), used))
     return {"truth": truth, "named": named, "lists": lists}
+
+
+def _truth(settings: Settings) -> list[int]:
+    return steps(np.flatnonzero(coefficients(settings["features"], settings["density"], settings["draw"])).tolist())
+
+
+def _alike(settings: Settings) -> str:
+    return canonical_json({key: value for key, value in settings.items() if key not in OF_A_DRAW})
 
 
 def _gene_list(table: pd.DataFrame, weights: set[int]) -> Columns:

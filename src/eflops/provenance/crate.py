@@ -48,7 +48,7 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkflowJob:
     """A job of the workflow: which step, its name, the files it read and made, and when it ended."""
 
     step: str
@@ -122,15 +122,11 @@ def _described(staged: Path) -> ROCrate:
         lang="snakemake",
         lang_version=versions()["snakemake"],
     )
-    _add_profiles(crate)
-    _add_actions(crate, workflow, records, staged / RESULTS)
-    return crate
-
-
-def _add_profiles(crate: ROCrate) -> None:
     crate.root_dataset["conformsTo"] = [
         _entity(crate, url, "CreativeWork", name=name, version=url.rpartition("/")[2]) for url, name in PROFILES.items()
     ]
+    _add_actions(crate, workflow, records, staged / RESULTS)
+    return crate
 
 
 def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record], results: Path) -> None:
@@ -158,26 +154,26 @@ def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record]
     _entity(crate, "#organize", "OrganizeAction", name="Snakemake", instrument=engine, object=controls, result=run)
 
 
-def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[Job]:
+def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[WorkflowJob]:
     """The jobs that the results tell of."""
     config = study.read_study(results).config
     for manifest in sorted((results / "data").glob("*/*/manifest.json")):
         name = manifest.relative_to(results).as_posix()
-        yield Job("data", name.removesuffix("/manifest.json"), (study.NAME,), (name,))
+        yield WorkflowJob("data", name.removesuffix("/manifest.json"), (study.NAME,), (name,))
     cells: dict[str, list[Record]] = {}
     for path, record in records.items():
         cells.setdefault(path.rsplit("/", 2)[0], []).append(record)
     for cell, members in cells.items():
         read = tuple(dict.fromkeys(f"data/{record.origin.data}/manifest.json" for record in members))
-        yield Job("train", cell, read, (RECORDS,), max(record.circumstances.finished_at for record in members))
+        yield WorkflowJob("train", cell, read, (RECORDS,), max(record.circumstances.finished_at for record in members))
     for product in products(config):
         made = tuple(file for file in product.files if (results / file).exists())
-        yield Job(product.kind, product.name, (RECORDS,), made)
+        yield WorkflowJob(product.kind, product.name, (RECORDS,), made)
     if (results / SCORECARD).exists():
-        yield Job("scorecard", "scorecard", (RECORDS,), (SCORECARD,))
+        yield WorkflowJob("scorecard", "scorecard", (RECORDS,), (SCORECARD,))
 
 
-def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Entity], steps: Mapping[str, Entity]) -> Entity:
+def _add_job(crate: ROCrate, job: WorkflowJob, tools: Mapping[str, Entity], steps: Mapping[str, Entity]) -> Entity:
     """The action of a job, and the engine's action that started it."""
     name = f"{job.step}-{job.name}".replace(" ", "-").replace("/", "-")
     action = _entity(

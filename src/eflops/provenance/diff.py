@@ -109,13 +109,13 @@ def diff(before: Path, after: Path) -> Difference:
     old_names, new_names = _csv_files(before), _csv_files(after)
     old_files = {RENAMED_FILES.get(name, name): name for name in old_names}
     old_names = set(old_files)
-    presence = [*_came_and_went(old_names, new_names)]
+    presence = [*_added_and_removed(old_names, new_names)]
     moves: list[Move] = []
     conclusions: list[Change] = []
     compared = 0
     for name in sorted(old_names & new_names):
         old, new = _aligned(read_table(before / old_files[name]), read_table(after / name))
-        presence += _came_and_went(set(old.index), set(new.index), f"{name}: ")
+        presence += _added_and_removed(set(old.index), set(new.index), f"{name}: ")
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
         compared += len(shared) * len(old.columns)
@@ -135,7 +135,7 @@ def as_text(difference: Difference, limit: int) -> str:
         "Conclusions that changed": difference.conclusions,
         "Runs that moved, paired by draw and seed": difference.shifts,
         "Cells that moved": difference.moves,
-        "Came and went": difference.presence,
+        "Added and removed": difference.presence,
     }
     lines = []
     for title, changes in parts.items():
@@ -167,9 +167,9 @@ def _csv_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in files}
 
 
-def _came_and_went(before: set[str], after: set[str], prefix: str = "") -> Iterator[Change]:
-    yield from (Change(f"{prefix}{name}", "there", "gone") for name in sorted(before - after))
-    yield from (Change(f"{prefix}{name}", "not there", "new") for name in sorted(after - before))
+def _added_and_removed(before: set[str], after: set[str], prefix: str = "") -> Iterator[Change]:
+    yield from (Change(f"{prefix}{name}", "present", "removed") for name in sorted(before - after))
+    yield from (Change(f"{prefix}{name}", "absent", "added") for name in sorted(after - before))
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -234,4 +234,4 @@ def _verdicts(before: Path, after: Path) -> Iterator[Change]:
     old = {name: RENAMED_VERDICTS.get(verdict, verdict) for name, verdict in old.items()}
     for name in [*old, *(name for name in new if name not in old)]:
         if old.get(name) != new.get(name):
-            yield Change(name, old.get(name, "not there"), new.get(name, "gone"))
+            yield Change(name, old.get(name, "absent"), new.get(name, "removed"))

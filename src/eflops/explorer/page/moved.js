@@ -31,6 +31,6 @@
       moves.length ? Explorer.table({ caption: "The largest moves first", rows: moves, columns: [
         { name: "file", head: true, value: (move) => move.place }, { name: "row", value: (move) => move.row }, { name: "column", value: (move) => move.column, show: (move) => (move.address ? h("a", { href: move.address }, move.column) : move.column) },
         { name: "before", number: true, value: (move) => move.before }, { name: "after", number: true, value: (move) => move.after }, { name: "in spreads", number: true, value: (move) => move.spreads }] }) : null,
-      ...changes("presence", "Came and went")];
+      ...changes("presence", "Added and removed")];
   };
 })();

@@ -166,7 +166,7 @@ def changed_modules(entry: Record) -> str:
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """In words, which modules changed, came and went."""
+    """In words, which modules changed, were added or were removed."""
     parts = {
         "changed": [name for name in before if name in now and before[name] != now[name]],
         "new": [name for name in now if name not in before],

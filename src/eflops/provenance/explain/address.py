@@ -40,7 +40,7 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Cell:
+class DataCell:
     """One number of a product: the keys of its row, its column and what stands there."""
 
     keys: dict[str, Scalar]
@@ -72,7 +72,7 @@ def names_runs(column: str) -> bool:
     return column in NAMES or column.startswith("set_")
 
 
-def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> Cell:
+def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:
     """The one cell that an address names; a UserError says what is missing or too much."""
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
@@ -88,7 +88,7 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
         raise UserError(f"{address.file}: {len(rows)} rows fit; say which {_choices(rows, keys)}.")
     row = rows.iloc[0]
     column = address.column if address.column and named else _favoured(row, values, address.file)
-    return Cell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
+    return DataCell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
 
 
 def same(value: object, word: str) -> bool:

@@ -13,7 +13,7 @@ from eflops.config.products import Product
 from eflops.config.study import Study, read_study
 from eflops.errors import UserError
 from eflops.files import sha256
-from eflops.provenance.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
+from eflops.provenance.explain.address import Address, DataCell, locate, product_of, read_table, scorecard_lines
 from eflops.provenance.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
 from eflops.provenance.explain.trace import METHOD_KEYS, trace
 from eflops.results.paths import SCORECARD
@@ -102,7 +102,7 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
     )
 
 
-def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
+def _require_known(source: FromRecords, product: Product, cell: DataCell) -> None:
     """Refuse a cell of a method that neither the study nor the references of the data know."""
     named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
     fits = [name for name in product.experiments if f"{GATHERED}/{name}.references.csv" in product.inputs]
@@ -139,7 +139,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
     )
 
 
-def _same_cell(made: "Table | Figure", cell: Cell) -> Scalar:
+def _same_cell(made: "Table | Figure", cell: DataCell) -> Scalar:
     """The same cell of the rebuilt product, read as it would be from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:

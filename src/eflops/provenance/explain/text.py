@@ -31,13 +31,13 @@ def as_text(explained: Explanation, results: str) -> str:
 def as_json(explained: Explanation, results: str) -> dict[str, object]:
     """The same as JSON values, with every record's facts in full."""
     return {
-        "place": explained.file,
+        "file": explained.file,
         "address": explained.words,
         "value": plain(explained.value),
         "formula": explained.formula,
         "metric": explained.metric,
         "n": len(explained.runs),
-        "made_again": {"value": plain(explained.rebuilt), "agrees": explained.agrees},
+        "rebuilt": {"value": plain(explained.rebuilt), "agrees": explained.agrees},
         "runs": [
             {
                 "record": f"{results}/{run.path}",

@@ -14,7 +14,7 @@ import pandas as pd
 from eflops.analysis.stats.summary import unit_values
 from eflops.analysis.text import Scalar
 from eflops.config.products import Product
-from eflops.provenance.explain.address import Cell, same
+from eflops.provenance.explain.address import DataCell, same
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
@@ -65,7 +65,7 @@ MEANINGS = {
 class Trace:
     """The runs behind a cell (gathered rows, with `value` where a run contributes one number), and how they make it."""
 
-    cell: Cell
+    cell: DataCell
     runs: pd.DataFrame
     metric: str
     formula: str
@@ -80,7 +80,7 @@ class Trace:
         return float(STATISTICS[name][1](values))
 
 
-def trace(product: Product, made: "Table | Figure", cell: Cell) -> Trace:
+def trace(product: Product, made: "Table | Figure", cell: DataCell) -> Trace:
     """The runs behind a cell of a product as it was made."""
     tracer = Tracer(product, made)
     metric = tracer.metric(cell)
@@ -101,7 +101,7 @@ class Tracer:
         self._indices: dict[tuple[str, ...], dict[tuple[str, ...], list[int]]] = {}
         self._metrics: dict[str, str] = {}
 
-    def metric(self, cell: Cell) -> str:
+    def metric(self, cell: DataCell) -> str:
         """The metric that a cell is about: that of its key, of its column's name, or the product's."""
         if isinstance(cell.keys.get("metric"), str):
             return str(cell.keys["metric"])
