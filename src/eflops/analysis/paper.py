@@ -13,6 +13,8 @@ METHOD, BASELINE, DENSE = "eflops", "fediht", "fedavg"
 # Two algorithms that the paper's names of one curve, Fed-IHT and FedIter-HT, may mean.
 HARD_THRESHOLDING = (BASELINE, "fediterht")
 PAIR = f"{METHOD} - {BASELINE}"
+# The paper lists probes under the names of their genes: interleukin 8 stands twice in one of its columns.
+PROBES = ("", " (second probe)", " (third probe)")
 # Test samples / training samples of the leukaemia data: what the corrected test over its splits needs.
 OVERLAP = 15 / 57
 
@@ -98,6 +100,13 @@ def read_targets(path: Path) -> dict[str, Any]:
     if not isinstance(targets, dict):
         raise UserError(f"{path}: this is not a file of the paper's numbers (it has no keys).")
     return targets
+
+
+def our_probe(printed: str, aliases: dict[str, str]) -> tuple[str, int]:
+    """Our name of a gene as the paper prints it, and which of its probes is meant, the most selected as 0."""
+    number = next((index for index, suffix in enumerate(PROBES) if index and printed.endswith(suffix)), 0)
+    gene = printed.removesuffix(PROBES[number])
+    return aliases.get(gene, gene), number
 
 
 def share_sd(share: float, runs: int | None) -> float | None:

@@ -13,7 +13,7 @@ from eflops.analysis.paper import Paper
 from eflops.analysis.scorecard import claimed
 from eflops.analysis.scorecard.evidence import Evidence, Missing
 from eflops.analysis.scorecard.line import combine_verdicts, estimate
-from eflops.analysis.scorecard.table2 import likeness, most_selected, printed_name
+from eflops.analysis.scorecard.table2 import most_selected, printed_name, similarity
 from eflops.analysis.scorecard.verdict import (
     Comparison,
     Judgement,
@@ -129,9 +129,9 @@ def test_a_comparison_needs_two_units_with_a_value() -> None:
         over([0.1, np.nan])
 
 
-def test_likeness_by_hand() -> None:
+def test_similarity_by_hand() -> None:
     # {a, b} and {b, c} share one of three; {x} shares none.
-    assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
+    assert similarity([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
 
 
 def _ground(*values: float, **limits: Any) -> Rationale:
