@@ -1,6 +1,6 @@
 """What moved between two results: cells in units of their spread, runs paired, verdicts, conclusions of paired tests.
 
-Results of an older version are compared too: names that have changed since are mapped to the present ones.
+Results of an older version are compared too: verdicts that were renamed since are mapped to the present ones.
 """
 
 import io
@@ -26,9 +26,7 @@ from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.store import RUNS, is_results
 
 PUBLISHED = "results/published"
-# What 0.2.0 called a file, a column or a verdict, and what it is called now; CHANGELOG.md lists the same.
-RENAMED_FILES: dict[str, str] = {}
-RENAMED_COLUMNS: dict[str, str] = {}
+# What 0.2.0 called a verdict, and what it is called now.
 RENAMED_VERDICTS = {"cannot tell": "inconclusive"}
 # The level of the conclusions of paired tests.
 ALPHA = 0.05
@@ -107,14 +105,12 @@ def _archive(commit: str, published: str) -> bytes:
 def diff(before: Path, after: Path) -> Difference:
     """Compare the tables, figures and scorecards of two results folders, published or not."""
     old_names, new_names = _csv_files(before), _csv_files(after)
-    old_files = {RENAMED_FILES.get(name, name): name for name in old_names}
-    old_names = set(old_files)
     presence = [*_added_and_removed(old_names, new_names)]
     moves: list[Move] = []
     conclusions: list[Change] = []
     compared = 0
     for name in sorted(old_names & new_names):
-        old, new = _aligned(read_table(before / old_files[name]), read_table(after / name))
+        old, new = _aligned(read_table(before / name), read_table(after / name))
         presence += _added_and_removed(set(old.index), set(new.index), f"{name}: ")
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
@@ -174,7 +170,6 @@ def _added_and_removed(before: set[str], after: set[str], prefix: str = "") -> I
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both with their rows named by the keys that they share."""
-    old = old.rename(columns=RENAMED_COLUMNS)
     keys = [key for key in key_columns(new) if key in old]
     return _named(old, keys), _named(new, keys)
 
