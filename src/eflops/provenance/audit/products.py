@@ -15,14 +15,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials
+from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
 from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
 from eflops.config.models import Config
-from eflops.config.products import Product, products
+from eflops.config.products import Product, products, target_of
 from eflops.errors import UserError
 from eflops.files import read_json, sha256
 from eflops.provenance.audit.records import differences
@@ -96,7 +96,8 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
     present = [name for name in SUMMARIES if (store.folder / name).exists()]
     if not present:
         return
-    known = products(config)
+    # Experiments with a target of their own are no part of a whole run, nor of its summary.
+    known = [product for product in products(config) if target_of(config, product) in WHOLE]
     sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
     try:
         expected = summary.summarise(Source(store.folder, files=sources, resources=trials))
