@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,8 @@ class Explanation:
 
     file: its path below the results; words: which number in it; address: the same as options of a command; rebuilt:
     the same number rebuilt from the records; statistic: recomputed from the values of the runs, where it is a plain
-    statistic; files: the hashes of the number's file and of what it was made from besides records.
+    statistic; files: the hashes of the number's file and of what it was made from besides records; configs: the config
+    files that were given; made_in: the folder that the config names for its results.
     """
 
     file: str
@@ -53,6 +54,8 @@ class Explanation:
     statistic: float | None
     runs: tuple[BehindRun, ...]
     files: dict[str, str]
+    configs: tuple[Path, ...] = ()
+    made_in: str = "results"
 
     @property
     def agrees(self) -> bool:
@@ -75,8 +78,10 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
     if line is not None or address.file.stem == Path(SCORECARD).stem:
         if line is None:
             raise UserError(f"{address.file}: say which line of the scorecard, such as --line table1/0.64/eflops.")
-        return explain_line(store, study, line)
-    return explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
+        explained = explain_line(store, study, line)
+    else:
+        explained = explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
+    return replace(explained, configs=configs, made_in=study.config.results)
 
 
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:

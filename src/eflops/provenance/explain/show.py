@@ -37,11 +37,6 @@ def verify_command(results: str, *words: str) -> str:
     return shlex.join(["eflops", "verify", f"{results}/{file}", *rest])
 
 
-def make_command(file: str) -> str:
-    """The command that makes a file of the results with all that it needs."""
-    return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{file}"])
-
-
 def describe(record: Record, results: str = RESULTS) -> str:
     """The whole record as text; the curve is shown by its first and last points.
 

@@ -1,5 +1,6 @@
 """Where a number comes from, for people and as JSON."""
 
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ import pandas as pd
 from eflops.analysis.text import Scalar, number
 from eflops.files import canonical_json
 from eflops.provenance.explain.explanation import BehindRun, Explanation
-from eflops.provenance.explain.show import INDENT, aligned, make_command, verify_command
+from eflops.provenance.explain.show import INDENT, aligned, verify_command
 
 WIDTH = 116
 
@@ -82,8 +83,12 @@ def facts(run: BehindRun) -> dict[str, object]:
 def commands(explained: Explanation, results: str) -> list[str]:
     """The commands that train all runs or one run again, and that make the file from nothing."""
     one = [verify_command(results, explained.runs[0].path)] if explained.runs else []
-    everything = verify_command(results, explained.file, *explained.address, "--all")
-    return [everything, *one, make_command(explained.file)]
+    configs = [word for path in explained.configs for word in ("--config", str(path))]
+    everything = verify_command(results, explained.file, *explained.address, "--all", *configs)
+    make = ["snakemake", "--cores", "2", f"{explained.made_in}/{explained.file}"]
+    if explained.configs:
+        make += ["--configfile", *map(str, explained.configs)]
+    return [everything, *one, shlex.join(make)]
 
 
 def plain(value: Scalar | np.generic) -> Scalar:
