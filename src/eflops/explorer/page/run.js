@@ -87,7 +87,7 @@
     const text = h("pre", { tabindex: "0" });
     const fill = () => { text.textContent ||= JSON.stringify(Explorer.record(runs, curves, supports, own), null, 1); };
     return [h("h2", {}, "Record"), h("details", { toggle: fill }, h("summary", {}, "As JSON"),
-      h("p", { class: "soft" }, "Curves and weights have four digits here; the record in the results folder has all."),
+      h("p", { class: "soft" }, "Curves and weights have four digits here, and more than 200 weights are left out; the record in the results folder has all."),
       h("button", { type: "button", click: (event) => { fill(); Explorer.copy(text.textContent); event.target.textContent = "copied"; } }, "copy"), text)];
   };
 
