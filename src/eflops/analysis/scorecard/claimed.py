@@ -30,13 +30,10 @@ def better(
     of: str = "draw",
     overlap: float = 0.0,
     statement: str = "",
-    because: str = "",
 ) -> Comparison:
     """E-FLoPS minus another method, claimed to be above 0."""
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
-    return Comparison(
-        name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement, because=because
-    )
+    return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
