@@ -9,7 +9,7 @@ import pandas as pd
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
-from eflops.analysis.text import formatted, pluralise, signed
+from eflops.analysis.text import formatted, pluralise, signed, with_minus
 from eflops.errors import UserError
 
 
@@ -109,4 +109,4 @@ def _size(comparison: Comparison) -> str:
 def _limit(comparison: Comparison) -> str:
     """The limit that a comparison is held against, where it is another than 0."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    return f"; the limit is {limit:g}" if limit else ""
+    return with_minus("; the limit is {:g}", limit) if limit else ""
