@@ -44,7 +44,8 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
     left_out = int(data["missing"].max()) if len(data) else 0
     note = (
         f"Differences from T = 0 with everything else equal: setting, {unit} and run seed. Mean and 95 % interval over "
-        f"n settings and {draws} {unit}s, both as random effects. The settings are the search's, untuned."
+        f"n settings and {draws} {unit}s, both as random effects. The settings are all that the search "
+        "drew, admitted or not."
         + (" Rows that name no N/d are about the mean over the search's." if "N/d" in set(data["by"]) else "")
         + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
     )
