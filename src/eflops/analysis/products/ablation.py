@@ -1,4 +1,4 @@
-"""Ablations: one method with all settings as chosen but one, as a table and as a panel; entropy crossed with a rate."""
+"""Ablations: one method with all settings as chosen but one, as a table and as a panel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,10 +25,7 @@ from eflops.analysis.table import Table
 from eflops.analysis.text import short
 
 METRICS = list(METRIC_STYLES)
-TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
 GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
-# Differences below this are as pale as their noise.
-LEAST_BOUND = 0.05
 
 
 @dataclass(frozen=True)
