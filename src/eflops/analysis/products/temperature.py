@@ -1,7 +1,6 @@
 """What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -20,6 +19,7 @@ from eflops.analysis.text import short
 NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
 METRICS = ("support_recovery", "r2")
 PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
+Colour = str | Sequence[float]
 NOTHING = "No run of the search has a twin at T = 0."
 
 
@@ -138,7 +138,7 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
     colours = colormaps["viridis"]
     for index, (group, part) in enumerate(groups):
         all_ratios = part["by"].iloc[0] == "all"
-        colour: Any = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
+        colour = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
         label, line = ("all N/d", "--") if all_ratios else (str(group), "-")
         _draw_line(axes, part, "mean", colour, label, index - len(groups) / 2, line=line)
     axes.set(ylabel="change from $T = 0$, all settings", title=METRIC_AXES[metric])
@@ -156,7 +156,7 @@ def _draw_line(
     axes: Axes,
     part: pd.DataFrame,
     value: str,
-    colour: Any,
+    colour: Colour,
     label: str,
     shift: float,
     marker: str = "o",
@@ -166,8 +166,17 @@ def _draw_line(
     part = part.sort_values("temperature")
     spans = [part[value] - part["low"], part["high"] - part[value]]
     at = part["temperature"] * 1.06**shift
-    look: dict[str, Any] = {"color": colour, "marker": marker, "linestyle": line, "markersize": 3, "linewidth": 1}
-    axes.errorbar(at, part[value], yerr=spans, label=label, **look)
+    axes.errorbar(
+        at,
+        part[value],
+        yerr=spans,
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        label=label,
+        markersize=3,
+        linewidth=1,
+    )
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xticks(part["temperature"], [f"{each:g}" for each in part["temperature"]], fontsize=6.5)

@@ -7,10 +7,11 @@ from scipy import stats
 
 from eflops.analysis import needs
 from eflops.analysis.paper import METHOD
+from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import holm
-from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Card, Point
+from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Point
 from eflops.analysis.summary.verdicts import ALL_LINES
 from eflops.analysis.text import MINUS, signed
 
@@ -125,11 +126,15 @@ def _tuned_alike(card: Card, source: Source) -> Iterator[Point]:
     rows, profile = card["facts"]["entropy"], _metric(source.table(needs.PROFILE), "r2")
     texts, link = [], "tables/support_recovery_tests"
     if rows:
-        leads = {
-            name: " and ".join(each["metric"] for each in rows if clear(each))
-            for name, clear in (("E-FLoPS", lambda row: row["low"] > 0), ("T = 0", lambda row: row["high"] < 0))
+        clear = {
+            "E-FLoPS": [each for each in rows if each["low"] > 0],
+            "T = 0": [each for each in rows if each["high"] < 0],
         }
-        words = [f"{name} is clearly better in {metrics}" for name, metrics in leads.items() if metrics]
+        words = [
+            f"{name} is clearly better in {' and '.join(each['metric'] for each in metrics)}"
+            for name, metrics in clear.items()
+            if metrics
+        ]
         changes = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in rows]
         texts.append(
             f"{' and '.join(words) or 'neither is clearly better'} (E-FLoPS minus FLoPS, each the best of as many "
@@ -137,11 +142,11 @@ def _tuned_alike(card: Card, source: Source) -> Iterator[Point]:
         )
     if profile is not None:
         tuned = profile[profile["case"].str.fullmatch("t[0-9_]+") & (profile["temperature"] > 0)]
-        clear = tuned["difference"][holm(tuned["p"].to_numpy(float)) < ALPHA]
+        moved = tuned["difference"][holm(tuned["p"].to_numpy(float)) < ALPHA]
         ends = " to ".join(signed(each) for each in (tuned["difference"].min(), tuned["difference"].max()))
         texts.append(
-            f"of the best settings at {len(tuned)} T above 0, {(clear > 0).sum()} are clearly better in test R2 and "
-            f"{(clear < 0).sum()} clearly worse than the best at T = 0 ({ends})"
+            f"of the best settings at {len(tuned)} T above 0, {(moved > 0).sum()} are clearly better in test R2 and "
+            f"{(moved < 0).sum()} clearly worse than the best at T = 0 ({ends})"
         )
         link = link if rows else _link(needs.PROFILE)
     if texts:
