@@ -28,7 +28,7 @@ KEYS: dict[str, Any] = {
 
 @pytest.fixture(autouse=True)
 def _a_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
-    """Flower makes messages only for an app that runs; nodes keep their memory in a folder of this test. Its methods are ours."""
+    """Flower makes messages only for an app that runs; nodes keep memory in a folder of this test; methods are ours."""
     for name in ("_run_id", "_node_id", "_task_id"):
         monkeypatch.setattr(TaskIdentity, name, 1)
     monkeypatch.setenv("FLWR_HOME", str(tmp_path / "flower"))

@@ -1,7 +1,7 @@
 """Every method passes the same battery."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
