@@ -31,7 +31,11 @@ AIMS: dict[str, Callable[[Mapping[str, float], float], bool]] = {
 
 
 def over_bytes(
-    source: Source, lines: Mapping[str, Sequence[str]], metrics: Sequence[str], ratios: Sequence[float] = ()
+    source: Source,
+    lines: Mapping[str, Sequence[str]],
+    metrics: Sequence[str],
+    ratios: Sequence[float] = (),
+    lowest: float = -math.inf,
 ) -> Figure:
     """Metrics of the model cut to m over all bytes sent so far: a column of panels per N/d, a row per metric.
 
@@ -39,8 +43,10 @@ def over_bytes(
         lines: what each line is called, and its experiment and method; experiments differ by their dashes.
         metrics: what is drawn over bytes.
         ratios: the N/d that are drawn, where not all are.
+        lowest: where the axis of a metric starts at the lowest, so that its end is drawn large.
     """
-    curves = pd.concat([_curves(source, *line, ratios) for line in lines.values()], ignore_index=True)
+    parts = [_curves(source, experiment, method, ratios) for experiment, method in lines.values()]
+    curves = pd.concat(parts, ignore_index=True)
     by = [*BY, "phase", "round"]
     sent = summarise(curves, SENT, by).rename(columns={"mean": SENT})[[*by, SENT]]
     parts = [with_interval(summarise(curves, metric, by)).assign(metric=metric) for metric in metrics]
@@ -49,7 +55,7 @@ def over_bytes(
     shown = sorted(data["ratio"].unique())
 
     def paint() -> Drawing:
-        size = (7.0, 0.9 + 2.1 * len(metrics)) if len(shown) > 1 else (3.5, 1.3 + 2.2 * len(metrics))
+        size = (7.0, 0.9 + 2.1 * len(metrics)) if len(shown) > 1 else (4.4, 1.3 + 2.2 * len(metrics))
         drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
         panels = [(metric, ratio) for metric in metrics for ratio in shown]
         for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
@@ -57,7 +63,8 @@ def over_bytes(
             for experiment, method in lines.values():
                 line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
                 _draw(axis, line, *_look(lines, experiment, method))
-            axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=limits(panel))
+            low, high = limits(panel)
+            axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
             log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
             if ratio != ONE_SIZE:
                 axis.set_title(f"$N/d = {ratio:g}$")
