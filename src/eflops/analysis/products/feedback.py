@@ -120,12 +120,14 @@ def comparisons(
     runs = {name: source.sending(source.runs(name)) for name in names}
     rows, behind = [], []
     for pair in pairs:
-        one, other = (_named(runs[side[0]], side, names, source) for side in (pair["one"], pair["other"]))
+        sides = pair["one"], pair["other"]
+        labels = [f"{source.called(method)}, {names[experiment]}" for experiment, method in sides]
+        one, other = (_side(runs[side[0]], side[1], label) for side, label in zip(sides, labels, strict=True))
         for draws, chosen in {ALL_DRAWS: None, _span(unseen): unseen}.items():
             both = pd.concat([one, other], ignore_index=True)
             both = both[both["draw"].isin(set(one["draw"]) & set(other["draw"]) & set(chosen or both["draw"]))]
             both = both[both["ratio"].isin(pair.get("ratios", both["ratio"]))].assign(draws=draws)
-            rows += list(_compared(both, pair, one["method"].iloc[0], other["method"].iloc[0]))
+            rows += list(_compared(both, pair, *labels))
             behind.append(both)
     data = pd.DataFrame(rows, columns=COLUMNS)
     printed = [_printed(row) for _, row in data.iterrows()]
@@ -143,12 +145,10 @@ COLUMNS = [
 ]
 
 
-def _named(runs: pd.DataFrame, side: Sequence[str], names: Mapping[str, str], source: Source) -> pd.DataFrame:
-    """The runs of one side, under a name that says the regime too."""
-    experiment, method = side
-    mine = runs[runs["method"] == method]
-    ratios = mine["ratio"].astype(float).fillna(ONE_SIZE)
-    return mine.assign(method=f"{source.labels[method]}, {names[experiment]}", ratio=ratios)
+def _side(runs: pd.DataFrame, method: str, label: str) -> pd.DataFrame:
+    """The runs of one side, under a name that says the regime too; none where the method was not run."""
+    runs = runs[runs["method"] == method]
+    return runs.assign(method=label, ratio=runs["ratio"].astype(float).fillna(ONE_SIZE))
 
 
 def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str) -> Iterator[dict[str, Any]]:
