@@ -1,7 +1,7 @@
 """Every method passes the same battery."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -289,25 +289,15 @@ def test_the_median_is_that_of_sorting() -> None:
         assert median(values.numpy()) == values.sort().values[count // 2]
 
 
-class Counting(FedAvg):
-    """Federated averaging whose clients remember how often they answered, and answer accordingly."""
-
-    def start_memory(self, seeds: Sequence[int]) -> State:
-        return {"answers": torch.zeros(len(seeds))}
-
-    def update(self, received: Message, work: Work) -> Any:
-        answers = work.memory["answers"] + 1
-        sent = super().update(received, work)
-        return Message({"theta": Part(sent["theta"] / answers[:, None])}), {"answers": answers}
-
-
-def test_memory_belongs_to_a_run_and_a_client(synthetic: Federation) -> None:
-    name = f"{__name__}:Counting"
+@pytest.mark.parametrize("name", ["Counting", "Shifting"])
+def test_memory_and_views_belong_to_a_run_and_a_client(name: str, synthetic: Federation) -> None:
     changes = [{"rate": 0.01 * (seed + 1)} for seed in range(4)]
-    together, _ = train_runs(synthetic, "linear", name, range(4), changes)
+    together, _ = train_runs(synthetic, "linear", f"stateful:{name}", range(4), changes)
     for seed, change in enumerate(changes):
-        alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
+        alone, _ = train_runs(synthetic, "linear", f"stateful:{name}", [seed], **change)
         assert torch.equal(together[seed], alone[0])
+    plain, _ = train_runs(synthetic, "linear", "fedavg", [3], **changes[3])
+    assert not torch.equal(together[3], plain[0])
 
 
 class Hoarding(FedAvg):

@@ -78,9 +78,10 @@ class Order:
     counted: int = -1
     resync: bool = False
 
-    def record(self, messages: list[bytes], layout: str) -> ConfigRecord:
-        """The order with its wire messages, those that the client missed first, and the names of their parts."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": messages, "layout": layout})
+    def record(self, messages: list[tuple[bytes, str]]) -> ConfigRecord:
+        """The order with its wire messages and their layouts, those that the client missed first."""
+        encoded, layouts = map(list, zip(*messages, strict=True))
+        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:
