@@ -202,16 +202,16 @@ def parse(data: bytes, place: str, hashed: bool = True) -> Record:
     try:
         record = Record.model_validate_json(data)
         values = json.loads(data) if hashed else {}
-        result = canonical_json(values.get("result"))
+        of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise UserError(f"{place}: this is not a valid run record ({first}); make it again.") from None
     if not hashed:
         return record
     # Records of schema 1 have no weights, so the hash is that of what the file says.
-    if sha256_bytes(result.encode()) != record.result_sha256:
+    if of_result != record.result_sha256:
         raise UserError(f"{place}: the result does not match its own hash; the file was changed after the run.")
-    if record_hash(values) != record.record_sha256:
+    if of_record != record.record_sha256:
         raise UserError(f"{place}: the record does not match its own hash; the file was changed after the run.")
     return record
 
