@@ -159,9 +159,10 @@ def parse_manifest(data: bytes | str, folder: Path) -> dict[str, Any]:
     """The checked manifest that these bytes of a draw's folder are."""
     try:
         manifest = json.loads(data)
-    except ValueError:
+        right = _own_hash(manifest) if isinstance(manifest, dict) else ""
+    except (ValueError, RecursionError):
         raise _refusal(folder, MANIFEST, "is not readable JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("manifest_sha256") != _own_hash(manifest):
+    if not right or manifest.get("manifest_sha256") != right:
         raise _refusal(folder, MANIFEST, "does not match its own checksum")
     if manifest.get("schema") != SCHEMA:
         raise _refusal(folder, MANIFEST, f"has schema {manifest.get('schema')} and not {SCHEMA}")
