@@ -103,7 +103,7 @@ def test_a_config_inside_the_folder_that_is_read_is_its_senders(
     sent = {
         **CONFIG,
         "results": str(tmp_path),
-        "datasets": {**CONFIG["datasets"], "mine": {"kind": STRANGER, "density": 0.1}},
+        "datasets": {**CONFIG["datasets"], "mine": {"kind": STRANGER, "model": "linear", "density": 0.1}},
     }
     (tmp_path / "config.yaml").write_text(json.dumps(sent))
     monkeypatch.chdir(tmp_path)
