@@ -4,6 +4,7 @@ import copy
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -154,7 +155,7 @@ def test_a_ratio_for_data_of_a_fixed_size_is_refused() -> None:
 
 def test_the_check_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump(changed("experiments.main.seed", 5)))
-    command = [sys.executable, "-m", "eflops", "check", str(tmp_path / "bad.yaml")]
+    command = [sys.executable, "-m", "eflops", "check", "--config", str(tmp_path / "bad.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
@@ -395,9 +396,14 @@ def test_a_label_may_look_like_a_number_and_have_braces() -> None:
     assert check(changed("methods.eflops.label", "$T_{0}$")).methods["eflops"].label == "$T_{0}$"
 
 
+# Nine levels of anchors, each of nine of the level before: 387 million values in 300 letters.
+LEVELS = list(pairwise(["", *"abcdefghi"]))
 BAD_FILES = {
     f"a: {'[' * 3000}{']' * 3000}": "this is nested too deep; a config has at most 40 levels.",
     "a: &a [*a]": "a.0.0...: this is nested too deep, or holds itself; use at most 40 levels.",
+    "".join(f"{name}: &{name} [{', '.join(['*' + before] * 9 if before else 'x' * 9)}]\n" for before, name in LEVELS): (
+        "this has more than 1,000,000 values; use fewer anchors."
+    ),
     'a: "\\ud800"': "a: '\\ud800' holds half of a character, which no file can hold; leave it out.",
     "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; a tab stands there; indent with spaces.",
     "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' stands twice.",

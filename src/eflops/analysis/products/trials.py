@@ -1,4 +1,4 @@
-"""What the trials of searches say: what was chosen, what entropy changes, and which settings are nearest the paper."""
+"""What the trials of searches say: what was chosen, and which settings are nearest the paper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +20,6 @@ from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, decimals, short
 
-NAMES = {"r2": "R²", "support_recovery": "recovery"}
-NOTHING = "No trial of E-FLoPS has a twin at T = 0."
 # In the order of the paper's own parameters, then those that it leaves open.
 FIRST = [
     *("rate", "gate_rate", "multiplier_rate", "temperature"),
@@ -127,9 +125,9 @@ def _bins(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
     near = nearest(trials, how_many)
     parts = [pd.DataFrame(columns=BINS)]
     for column in settings_of(trials):
-        places, names, _ = binned(trials[column])
+        indices, names, _ = binned(trials[column])
         shares = pd.DataFrame({"place": range(len(names)), "value": names, "setting": column.removeprefix(SETTING)})
-        for name, bins in (("prior", places), ("posterior", places.loc[near.index])):
+        for name, bins in (("prior", indices), ("posterior", indices.loc[near.index])):
             shares[name] = shares["place"].map(bins.value_counts(normalize=True)).fillna(0.0)
         parts.append(shares)
     bins = pd.concat(parts[1:] or parts, ignore_index=True)

@@ -8,23 +8,22 @@ import json
 import math
 import re
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials
-from eflops.analysis.scorecard.make import markdown
+from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
+from eflops.analysis.scorecard.card import Card
+from eflops.analysis.scorecard.make import build, markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
 from eflops.config.models import Config
-from eflops.config.products import Product, products
+from eflops.config.products import Product, products, target_of
 from eflops.errors import UserError
-from eflops.files import read_json, sha256
+from eflops.files import inflate, read_json, sha256
 from eflops.provenance.audit.records import differences
 from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
@@ -71,7 +70,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
     if not path.exists() or not whole.issuperset(verdicts.scorecard_experiments(store.folder, config)):
         return
     try:
-        card = verdicts.build_scorecard(source, config)
+        card = build(verdicts.evidence_of(source, config))
         stored = _by_line(read_json(path))
     except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
         yield Finding("different", SCORECARD, f"its verdicts cannot be computed again: {error}")
@@ -86,7 +85,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
         yield from compare_lines(read.name, _text(read), markdown(card))
 
 
-def _by_line(card: dict[str, Any]) -> dict[str, Any]:
+def _by_line(card: Card) -> dict[str, object]:
     """A scorecard with its lines by their ids."""
     return {**card, "lines": {line["id"]: line for line in card["lines"]}}
 
@@ -96,7 +95,8 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
     present = [name for name in SUMMARIES if (store.folder / name).exists()]
     if not present:
         return
-    known = products(config)
+    # Experiments with a target of their own are no part of a whole run, nor of its summary.
+    known = [product for product in products(config) if target_of(config, product) in WHOLE]
     sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
     try:
         expected = summary.summarise(Source(store.folder, files=sources, resources=trials))
@@ -127,7 +127,7 @@ def check_explorer(
 def inflated(page: str) -> list[str]:
     """A page's text, and the text of each of its deflated parts."""
     parts = DEFLATED.findall(page)
-    return [DEFLATED.sub("", page), *(zlib.decompress(base64.b64decode(part)).decode() for part in parts)]
+    return [DEFLATED.sub("", page), *(inflate(base64.b64decode(part)).decode() for part in parts)]
 
 
 def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
@@ -157,11 +157,11 @@ def compare_lines(file: str, stored: str, expected: str) -> Iterator[Finding]:
             return
 
 
-def close(cell: Any, expected: Any) -> bool:
+def close(cell: object, expected: object) -> bool:
     """Whether two cells are numbers that differ in the rounding of their last digits alone."""
     try:
-        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
-    except (TypeError, ValueError):
+        return math.isclose(float(str(cell)), float(str(expected)), rel_tol=ROUNDING, abs_tol=ROUNDING)
+    except ValueError:
         return False
 
 

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from eflops.code import combined, training_hashes
 from eflops.config.models import Config, with_present_names
@@ -51,14 +50,14 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
     ]
     whole = bool(planned) and all(path in records and path not in wrong for path in planned)
     code = Counter(pair for entry in records.values() for pair in entry.origin.code.items())
-    weighted = {path: entry.origin.data for path, entry in records.items() if can_be_computed(entry)}
+    # Of these the metrics can be computed again, without training.
+    weighted = {
+        path: entry.origin.data
+        for path, entry in records.items()
+        if entry.result.weights and entry.result.status == "finished" and entry.origin.job.model in COMPUTED
+    }
     hashes = {path: entry.record_sha256 for path, entry in records.items()}
     return Examined(len(records), whole, findings, code, weighted, hashes), records
-
-
-def can_be_computed(entry: Record) -> bool:
-    """Whether a record's metrics can be computed again from the weights that it holds."""
-    return bool(entry.result.weights) and entry.result.status == "finished" and entry.origin.job.model in COMPUTED
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
@@ -111,7 +110,7 @@ def planned_paths(config: Config, name: str) -> list[str]:
     return [f"{name}/{path}" for path in plan_of(config, name).record_paths]
 
 
-def differences(actual: Any, expected: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differences(actual: object, expected: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """Where two JSON values differ: the key, the actual and the expected value."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         for key in sorted({*actual, *expected}, key=str):
@@ -123,7 +122,7 @@ def differences(actual: Any, expected: Any, path: str = "") -> Iterator[tuple[st
         yield path, actual, expected
 
 
-def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Each planned record that is there, with what the config says of it."""
     if name not in config.experiments and name not in config.searches:
         return
@@ -167,7 +166,7 @@ def changed_modules(entry: Record) -> str:
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """In words, which modules changed, came and went."""
+    """In words, which modules changed, were added or were removed."""
     parts = {
         "changed": [name for name in before if name in now and before[name] != now[name]],
         "new": [name for name in now if name not in before],
@@ -182,7 +181,7 @@ def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Find
     for path, entry in records.items():
         try:
             wrong = list(contradictions(entry, clients[entry.origin.data]))
-        except (ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # nothing that a record states may stop the audit
             wrong = [f"its result cannot be read ({type(error).__name__}: {error})"]
         yield from (Finding("different", f"{RUNS}/{path}", what) for what in wrong)
     yield from _shared_weights(records)
