@@ -180,7 +180,7 @@ def rows(settings, ratio, seed, raw=None):
     return settings["no such key"]
 """
 SENTENCES = {
-    "fails_on_real_rows": r"a step on rows of shape .* fails \(broken.py, line 9, ValueError: too many rows\).",
+    "fails_on_real_rows": r"the evaluation of the test rows fails \(broken.py, line 9, ValueError: too many rows\).",
     "random": "the same weights and rows have another loss in a second call",
     "pair": "forward should give one tensor, and gave tuple.",
     "build": r"metrics\(output, y\) should give numbers by name, and gave {'each': tensor",

@@ -50,6 +50,7 @@ class Paper:
     p: Printed
     sizes: dict[str, Size]
     claims: dict[str, str]
+    own_claims: dict[str, str]
 
     @property
     def recovery_methods(self) -> list[str]:
@@ -101,6 +102,7 @@ def _paper(targets: dict[str, Any]) -> Paper:
         p=Printed(test["p"]),
         sizes=sizes,
         claims={claim["id"]: claim["text"] for claim in targets["claims"]},
+        own_claims={claim["id"]: claim["text"] for claim in targets.get("own_claims", ())},
     )
 
 

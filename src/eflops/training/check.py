@@ -50,12 +50,14 @@ def _federation(entry: Dataset, spec: CellSpec) -> Federation:
 def _try(spec: CellSpec, federation: Federation) -> None:
     """Build the model and the method, and let a custom model take a step and be measured."""
     task, evaluation = make_task(spec, [next(iter(spec.variants.values()))], federation)
+    what = f"method {spec.method}"
     try:
         make_method(spec, task)
+        if isinstance(task.model, ModuleModel):
+            what = f"model {spec.model}: the evaluation of the test rows"
+            task.model.attempt(federation.clients[0])
+            task.model.measure(task.model.module_initial(0)[None], evaluation.test)
     except UserError:
         raise
     except Exception as error:
-        raise failed(f"method {spec.method}", error) from error
-    if isinstance(task.model, ModuleModel):
-        task.model.attempt(federation.clients[0])
-        task.model.measure(task.model.module_initial(0)[None], evaluation.test)
+        raise failed(what, error) from error
