@@ -200,7 +200,7 @@ def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
         ({"sites": "pressure"}, "datasets.mine.sites: 'pressure' is the target too"),
         ({"features": ["pressure"]}, "datasets.mine.features: 'pressure' is the target too"),
         ({"features": ["age", "site"], "sites": "site"}, "datasets.mine.features: 'site' is the site too"),
-        ({"features": ["age"], "ignore": ["age"]}, "datasets.mine.features: 'age' is under ignore too"),
+        ({"features": ["age"], "ignore": ["age"]}, "datasets.mine.features: 'age' is ignored too"),
     ],
 )
 def test_a_column_has_one_use(changes: dict[str, Any], right: str) -> None:

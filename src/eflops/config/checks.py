@@ -94,9 +94,9 @@ def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
     if entry.sites == entry.target:
         yield f"{key_path}.sites: {entry.sites!r} is the target too, so each client would have one class; name another."
     for name in entry.features:
-        others = {"the target": [entry.target], "the site": [entry.sites], "under ignore": entry.ignore}
-        for use in [use for use, names in others.items() if name in names]:
-            yield f"{key_path}.features: {name!r} is {use} too; take it out of one of the two."
+        others = {"the target": name == entry.target, "the site": name == entry.sites, "ignored": name in entry.ignore}
+        for other in [other for other, used in others.items() if used]:
+            yield f"{key_path}.features: {name!r} is {other} too; take it out of one of the two."
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:
