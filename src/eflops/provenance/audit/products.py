@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from eflops.analysis.figure import Figure
 from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
 from eflops.analysis.scorecard.card import Card
-from eflops.analysis.scorecard.make import markdown
+from eflops.analysis.scorecard.make import build, markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
@@ -71,7 +71,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
     if not path.exists() or not whole.issuperset(verdicts.scorecard_experiments(store.folder, config)):
         return
     try:
-        card = verdicts.build_scorecard(source, config)
+        card = build(verdicts.evidence_of(source, config))
         stored = _by_line(read_json(path))
     except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
         yield Finding("different", SCORECARD, f"its verdicts cannot be computed again: {error}")
