@@ -279,6 +279,9 @@ class Counting:
     def remember(self, phase: Phase, download: Parameters, selection: ClientSelection) -> None:
         """There is no memory to keep."""
 
+    def forget(self, seconds: float) -> None:
+        """There is none to delete."""
+
     def exchange(self, phase: Phase, download: Parameters, selection: ClientSelection, round_: int) -> list[Upload]:
         self.rounds.append(round_)
         self.channel["down"] += 10

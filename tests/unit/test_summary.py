@@ -15,6 +15,7 @@ from eflops.analysis.needs import (
     BEYOND,
     BYTES,
     COMMUNICATION,
+    FEEDBACK,
     PROFILE,
     RECOVERY,
     REGIMES,
@@ -369,6 +370,21 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     assert feedback.startswith("Ours, beyond the paper: with error feedback (14% of dense bytes)")
     assert from_server.startswith("Messages sparse from the server only")
     assert "take 10.0% of dense training's bytes; the paper's formula counts 8.0%" in formula
+
+
+def test_the_aims_of_error_feedback_are_told_with_those_not_met(made: Source) -> None:
+    row = {"metric": "support_recovery", "ratio": 0.64, "reference": "Ours", "other": "dense", "aim": "at least 1"}
+    row |= {"draws": "all", "difference": 0.1, "low": 0.05, "high": 0.15, "met": True}
+    missed = row | {"draws": "10 to 19", "difference": -0.1, "low": -0.15, "high": -0.05, "met": False}
+    on_mnist = row | {"metric": "accuracy", "ratio": 0.0, "aim": None, "met": None}
+    aims, alone, parts = points(having(made, FEEDBACK, [row, missed, on_mnist]), "Sparse messages throughout")
+    assert aims == "1 of 1 aims of error feedback, fixed before its runs, are met over all draws."
+    assert alone == (
+        "0 of 1 aims of error feedback, fixed before its runs, are met on draws 10 to 19 alone, which its prototype "
+        f"never saw. Not met: Ours minus dense at N/d 0.64, {MINUS}0.100 ({MINUS}0.150 to {MINUS}0.050), aim: at least "
+        "1."
+    )
+    assert parts == "On MNIST, in accuracy: Ours minus dense: +0.100 (+0.050 to +0.150)."
 
 
 SEARCHED_MEANS = pd.Series({"eflops": 0.95, "fedavg": 0.93, "fediht": 0.90, "flops": 0.80})

@@ -27,7 +27,7 @@ from eflops.flower.rows import NodeConfig, load_rows
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
-from eflops.training.methods.base import Rounds, State, Task, answer
+from eflops.training.methods.base import Rounds, State, Task, answer, check_message
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
@@ -93,22 +93,23 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     order = Order(**json.loads(received["order"]))
     packed: Any = message.content.config_records[WORK][WORK]
     task, method, rows = _worker(packed, node)
-    received_messages = [messages.decode(data, received["layout"], task.size) for data in received["messages"]]
+    sent = zip(received["messages"], received["layouts"], strict=True)
+    received_messages = [messages.decode(data, layout, task.size) for data, layout in sent]
     kept = NodeMemory(_memory_folder(), order.key, order.client, task.size)
     if order.phase != "training":
         support = received_messages[-1].support
         assert support is not None
         method = SupportFinetuning(task, support)
     if not hasattr(method, "start_memory"):
-        sent, _ = _train(method, received_messages[-1], rows, order, {})
+        result, _ = _train(method, received_messages[-1], rows, order, {})
     else:
         state = _state(method, kept, order, received_messages)
         if state is None:
             return {LOST: True}
         before, current = state
-        sent, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
+        result, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
         kept.keep(before, replace(current, memory=memory))
-    return {"message": messages.encode(sent, task.size), "layout": messages.layout(sent)}
+    return {"message": messages.encode(result, task.size), "layout": messages.layout(result)}
 
 
 def _memory_folder() -> Path:
@@ -119,6 +120,7 @@ def _train(
     method: Rounds, received: messages.Message, rows: Rows, order: Order, memory: State
 ) -> tuple[messages.Message, State]:
     """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
+    check_message(method, received, 1, "the server's message")
     (copy,) = received.split(torch.tensor([0]), [1])
     memory = {name: values.clone() for name, values in memory.items()}
     steps: Any = order.steps

@@ -17,6 +17,9 @@ from eflops.training import messages
 from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
+# Nodes look for messages every three seconds, and Flower drops those of a run that is over.
+FORGET_SECONDS = 10.0
+
 
 class Journal:
     """A transport that keeps each finished round, and gives back those that an earlier attempt kept.
@@ -52,7 +55,8 @@ class Journal:
         return uploads
 
     def forget(self) -> None:
-        """The run is finished: its state is of no more use."""
+        """The run is finished: its state is of no more use. Without finetuning, nodes still have clients' memory."""
+        self.transport.forget(FORGET_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _recall(self, kept: dict[str, Any], download: messages.Message) -> list[Upload]:

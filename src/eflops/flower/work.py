@@ -9,6 +9,7 @@ from flwr.app import ConfigRecord
 
 from eflops import code
 from eflops.config.cell import CellSpec
+from eflops.files import inflate
 
 RECORD = "eflops"
 WORK = "work"
@@ -55,7 +56,7 @@ class Work:
     @staticmethod
     def read(packed: bytes) -> "Work":
         """The work that a record carries."""
-        parts = json.loads(zlib.decompress(packed))
+        parts = json.loads(inflate(packed))
         agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
         return Work(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
 
@@ -78,9 +79,10 @@ class Order:
     counted: int = -1
     resync: bool = False
 
-    def record(self, messages: list[bytes], layout: str) -> ConfigRecord:
-        """The order with its wire messages, those that the client missed first, and the names of their parts."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": messages, "layout": layout})
+    def record(self, messages: list[tuple[bytes, str]]) -> ConfigRecord:
+        """The order with its wire messages and their layouts, those that the client missed first."""
+        encoded, layouts = map(list, zip(*messages, strict=True))
+        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:

@@ -224,6 +224,10 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
                     _link(path),
                     COMMUNICATION if path == needs.COMMUNICATION else "",
                 )
+    tests = source.table(needs.FEEDBACK)
+    if tests is not None:
+        yield from _aims(tests[tests["met"].notna()])
+        yield from _parts(tests[(tests["metric"] == "accuracy") & tests["low"].notna()])
     sent = source.table(needs.BYTES)
     if sent is not None:
         means = sent[sent["method"] == METHOD].set_index("metric")["mean"]
@@ -232,6 +236,32 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
             f"training's bytes; the paper's formula counts {means['share_formula']:.1%}.",
             _link(needs.BYTES),
         )
+
+
+def _aims(tests: pd.DataFrame) -> Iterator[Point]:
+    """How many aims of error feedback are met, over all draws and over unseen ones alone, and which are not."""
+    for draws, rows in tests.groupby("draws", sort=False):
+        missed = [
+            f"{row.reference} minus {row.other}{'' if row.ratio == 0 else f' at N/d {row.ratio:g}'}, "
+            f"{_interval(row.difference, row.low, row.high)}, aim: {row.aim}"
+            for row in rows[rows["met"].astype(str) != "True"].itertuples()
+        ]
+        over = "over all draws" if draws == "all" else f"on draws {draws} alone, which its prototype never saw"
+        count = (
+            f"{len(rows) - len(missed)} of {len(rows)} aims of error feedback, fixed before its runs, are met {over}"
+        )
+        unmet = f" Not met: {'; '.join(missed)}." if missed else ""
+        yield Point(f"{count}.{unmet}", _link(needs.FEEDBACK))
+
+
+def _parts(tests: pd.DataFrame) -> Iterator[Point]:
+    """Which part of what is gained on MNIST is the feedback's, and which the gates'."""
+    changes = [
+        f"{row.reference} minus {row.other}: {_interval(row.difference, row.low, row.high)}"
+        for row in tests[tests["draws"] == "all"].itertuples()
+    ]
+    if changes:
+        yield Point(f"On MNIST, in accuracy: {'; '.join(changes)}.", _link(needs.FEEDBACK))
 
 
 def beyond(_: Card, source: Source) -> Iterator[Point]:
