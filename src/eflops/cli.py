@@ -102,10 +102,15 @@ def check(config: Configs = None) -> None:
     """Validate a config and list every error, and each choice of a search that the config overrides."""
     from eflops.config.effective import overridden_choices
     from eflops.config.load import read
+    from eflops.config.models import names_custom_code
     from eflops.data.build import problems
 
     checked = read(*(config or [CONFIG]))
     faults, notes = problems(checked)
+    if not faults and names_custom_code(checked):
+        from eflops.training.check import problems as of_custom_code  # imports torch
+
+        faults += of_custom_code(checked)
     for note in notes:
         print(note)
     if faults:

@@ -1,5 +1,20 @@
-"""The one error that a user's mistake raises."""
+"""Errors that a user can mend."""
+
+import traceback
+from pathlib import Path
+
+# Frames of this package, of libraries and of the import system say nothing to a user.
+NOT_THEIRS = (str(Path(__file__).parent), "site-packages", "<frozen")
 
 
 class UserError(Exception):
     """A mistake the user can mend: one sentence, printed without a traceback, exit code 2."""
+
+
+def failed(what: str, error: Exception) -> UserError:
+    """The sentence for an exception of the user's code, with the line of their file that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if not any(part in frame.filename for part in NOT_THEIRS)]
+    where = f"{Path(theirs[-1].filename).name}, line {theirs[-1].lineno}, " if theirs else ""
+    reason = " ".join(str(error).split())[:300]
+    return UserError(f"{what} fails ({where}{type(error).__name__}: {reason}).")

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from eflops.errors import UserError
+from eflops.errors import UserError, failed
 
 Role = Literal["engine", "method", "model", "data set", "product", "claim", "section"]
 Names = set[tuple[Role, str]]
@@ -79,14 +79,16 @@ def load(role: Role, name: str) -> Any:
         )
     try:
         imported = import_module(module)
-        return getattr(imported, attribute) if attribute else imported
     except ModuleNotFoundError as error:
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
         right = f"put {module}.py beside the Snakefile" if ":" in name else f"make it, or name 'module:{role}'"
         raise UserError(f"{name}: there is no module {module}; {right}.") from None
-    except AttributeError:
-        raise UserError(f"{name}: the module {module} has no {attribute}.") from None
+    except Exception as error:
+        raise failed(f"{name}: the import of {module}", error) from error
+    if attribute and not hasattr(imported, attribute):
+        raise UserError(f"{name}: the module {module} has no {attribute}.")
+    return getattr(imported, attribute) if attribute else imported
 
 
 def is_trusted(role: Role, name: str) -> bool:

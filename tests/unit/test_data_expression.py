@@ -150,7 +150,7 @@ def break_sample(whole: pd.DataFrame) -> None:
 
 SENTENCES = [
     (break_label, "matrix.csv: 1 sample has no label in 'class': 002."),
-    (break_value, "matrix.csv: 1 value is missing or not finite: gene4 of 003."),
+    (break_value, "matrix.csv: 1 value is missing, not finite or too large: gene4 of 003."),
     (break_number, "matrix.csv: 1 column is not numbers: gene7."),
     (break_site, "matrix.csv: a site needs two samples, and these have one: lonely; give it to another site or leave"),
     (
@@ -241,5 +241,5 @@ def test_eflops_check_reads_the_files_and_says_what_does_not_fit(
     whole.to_csv("matrix.csv", index=False)
     assert main(["check"]) == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert first == "eflops: datasets.mine: matrix.csv: 1 value is missing or not finite: gene4 of 003."
+    assert first == "eflops: datasets.mine: matrix.csv: 1 value is missing, not finite or too large: gene4 of 003."
     assert second.startswith("datasets.mine: matrix.csv: a site needs two samples")

@@ -11,6 +11,8 @@ import yaml
 
 from eflops import trust
 from eflops.cli import main
+from eflops.config import load as config_load
+from eflops.config.messages import ConfigError
 from eflops.config.models import Table
 from eflops.data.build import build as build_any
 from eflops.data.federation import Federation, load, save
@@ -103,10 +105,11 @@ def test_csv_tsv_npz_and_a_spreadsheets_csv_are_the_same_data() -> None:
     expected = build(entry(sites="site", clients=10, ignore=["name", "grade"]), None, 0)
     assert expected.meta["client_names"] == ["01", "02", "03", "04"]
     whole.to_csv("t.tsv", sep="\t", index=False)
+    whole.to_csv("tabs.csv", sep="\t", index=False)
     whole.to_csv("sheet.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     whole.to_csv("indexed.csv")
     np.savez("t.npz", **{name: whole[name].to_numpy(None if whole[name].dtype != "str" else "U8") for name in whole})
-    for file in ("t.tsv", "sheet.csv", "indexed.csv", "t.npz"):
+    for file in ("t.tsv", "tabs.csv", "sheet.csv", "indexed.csv", "t.npz"):
         assert same(build(entry(file=file, sites="site", clients=10, ignore=["name", "grade"]), None, 0), expected), (
             file
         )
@@ -147,7 +150,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
         "t.csv: 1 column is text with more than 10 values: name (40); list such columns under ignore, or raise"
         " one_hot.",
         "t.csv: 1 column stands there twice: dose.",
-        "t.csv: 1 value is missing or not finite: dose of row 4.",
+        "t.csv: 1 value is missing, not finite or too large: dose of row 4.",
         "t.csv: 1 row has no number in 'pressure': 12.",
         "t.csv: a site needs two rows, and these have one: c; give it to another site or leave it out.",
         "t.csv: min_rows is 8, and these sites have fewer rows: b (5); lower min_rows to 5 or leave them out.",
@@ -174,6 +177,41 @@ def test_an_entry_that_does_not_fit_its_file_is_reported(changes: Any, sentence:
     sheet().to_csv("t.csv", index=False)
     (fault,) = problems(entry(**changes), [0]).faults
     assert fault.startswith(sentence)
+
+
+def test_a_table_without_a_column_for_a_feature_is_reported_in_one_sentence() -> None:
+    sheet()[["name", "pressure"]].to_csv("t.csv", index=False)
+    report = problems(entry(ignore=["name"], sites=None), [0])
+    assert report.faults == ["t.csv has no column left for a feature besides name, pressure."]
+    assert len(report.notes) == 1
+
+
+def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
+    whole = sheet()
+    whole["dose"] = whole["dose"].astype(float)
+    whole.loc[3, "dose"] = -1e300
+    whole.to_csv("t.csv", index=False)
+    assert problems(entry(), [0]).faults == ["t.csv: 1 value is missing, not finite or too large: dose of row 4."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "right"),
+    [
+        ({"sites": "pressure"}, "datasets.mine.sites: 'pressure' is the target too"),
+        ({"features": ["pressure"]}, "datasets.mine.features: 'pressure' is the target too"),
+        ({"features": ["age", "site"], "sites": "site"}, "datasets.mine.features: 'site' is the site too"),
+        ({"features": ["age"], "ignore": ["age"]}, "datasets.mine.features: 'age' is ignored too"),
+    ],
+)
+def test_a_column_has_one_use(changes: dict[str, Any], right: str) -> None:
+    given = {"kind": "table", "file": "t.csv", "target": "pressure", **changes}
+    config = {
+        "datasets": {"mine": given},
+        "methods": {"fedavg": {"method": "fedavg", "label": "FedAvg"}},
+        "experiments": {"mine": {"dataset": "mine", "methods": ["fedavg"]}},
+    }
+    with pytest.raises(ConfigError, match=right):
+        config_load.check(config)
 
 
 def test_a_class_with_too_few_rows_is_named() -> None:

@@ -1,18 +1,22 @@
 """A model of the user's own in the config: checks, the plan, the engine, the code hash, and the gate of trust."""
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 from eflops import code, trust
+from eflops.cli import main
 from eflops.config import load
 from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
 from eflops.config.plan import cell_spec, slices
 from eflops.data.federation import Block
+from eflops.training import check
 from eflops.training.engines import reference
 from eflops.training.models import build_model
 
@@ -136,3 +140,79 @@ def test_names_in_the_users_config_are_trusted() -> None:
     assert trust.is_trusted("model", "my_net:build")
     assert trust.is_trusted("model", "my_net:other")
     assert not trust.is_trusted("model", "my_net:narrow")
+
+
+BROKEN = """
+import numpy as np
+import torch
+from torch import nn
+
+class Wide(nn.Linear):
+    def forward(self, x):
+        if len(x) > 2:
+            raise ValueError("too many rows")
+        return super().forward(x)
+
+def fails_on_real_rows(shape, classes):
+    return Wide(shape[0], 1)
+
+class Random(nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * np.random.default_rng().random()
+
+def random(shape, classes):
+    return Random(shape[0], 1)
+
+class Pair(nn.Linear):
+    def forward(self, x):
+        return super().forward(x), x
+
+def pair(shape, classes):
+    return Pair(shape[0], 1)
+
+def build(shape, classes):
+    return nn.Linear(shape[0], 1)
+
+def metrics(output, y):
+    return {"each": output - y[:, None]}
+
+def rows(settings, ratio, seed, raw=None):
+    return settings["no such key"]
+"""
+SENTENCES = {
+    "fails_on_real_rows": r"the evaluation of the test rows fails \(broken.py, line 9, ValueError: too many rows\).",
+    "random": "the same weights and rows have another loss in a second call",
+    "pair": "forward should give one tensor, and gave tuple.",
+    "build": r"metrics\(output, y\) should give numbers by name, and gave {'each': tensor",
+}
+
+
+def test_check_tries_every_custom_part_and_lists_what_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.py").write_text(BROKEN)
+    (tmp_path / "my_method.py").write_text(METHOD + "    def __init__(self, task):\n        raise KeyError('rate')\n")
+    config = changed("datasets", "rows", value={"kind": "broken:rows", "model": "linear", "density": 0.1, "clients": 2})
+    first = config["experiments"]["first"]
+    for name in SENTENCES:
+        config["experiments"][name] = {**first, "model": f"broken:{name}", "methods": ["fedavg"]}
+    config["experiments"]["rows"] = {"dataset": "rows", "methods": ["fedavg"], "seeds": 1}
+    config["datasets"]["plain"] = {**config["datasets"]["small"], "model": "linear"}
+    config["experiments"]["method"] = {**first, "dataset": "plain", "methods": ["own"]}
+    monkeypatch.chdir(tmp_path)
+    Path("config.yaml").write_text(yaml.safe_dump(config))
+    assert main(["check"]) == 2
+    lines = capsys.readouterr().err.removeprefix("eflops: ").splitlines()
+    said = dict(line.split(": ", 1) for line in lines)
+    assert said.keys() == {"second", *SENTENCES, "rows", "method"}
+    assert "gated: there is no body, head.0 with parameters; the module has 0, 1." in said["second"]
+    for name, right in SENTENCES.items():
+        assert re.match(f"model broken:{name}: {right}", said[name]), said[name]
+    assert said["rows"] == "broken:rows fails (broken.py, line 36, KeyError: 'no such key')."
+    assert said["method"] == "method my_method:Own fails (my_method.py, line 6, KeyError: 'rate')."
+
+
+def test_check_of_custom_parts_that_work_lists_nothing() -> None:
+    config = copy.deepcopy(CONFIG)
+    del config["experiments"]["second"]["gated"]
+    assert list(check.problems(load.check(config))) == []

@@ -14,6 +14,8 @@ from eflops.analysis.needs import judges, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.scorecard.make import build as build_scorecard
+from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge
 from eflops.config.messages import ConfigError
@@ -83,16 +85,21 @@ def test_the_figure_of_the_docs_is_drawn(beside: Path) -> None:
 def test_the_claim_of_the_docs_is_judged(beside: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (beside / "golub_sparse.py").write_text(blocks("adding-a-claim.md", "python")[0])
     monkeypatch.setattr(claims, "__path__", [*claims.__path__, str(beside)])
-    targets = yaml.safe_load(targets_of(beside).read_text())
-    targets["claims"] += yaml.safe_load(blocks("adding-a-claim.md", "yaml")[0])
-    (beside / "targets.yaml").write_text(yaml.safe_dump(targets))
+    snippet = blocks("adding-a-claim.md", "yaml")[0]
+    (beside / "targets.yaml").write_text(targets_of(beside).read_text() + snippet)
     entry = eval(f"{{{blocks('adding-a-claim.md', 'python')[1]}}}", {"Check": claims.Check})
     monkeypatch.setattr(claims, "CHECKS", claims.CHECKS | entry)
     assert "eflops.analysis.scorecard.claims.golub_sparse" in judges(beside / "targets.yaml")
     gathered.write(check(RAW), beside, ["golub_runs"])
     paper = read_paper(beside / "targets.yaml")
-    judgement = claims.judge("golub-sparse", Evidence(Source(beside), frozenset({"golub_runs"}), paper))
-    assert (judgement.verdict, judgement.reason) == ("agrees", "7 weights against 7.")
+    evidence = Evidence(Source(beside), frozenset({"golub_runs"}), paper)
+    card = build_scorecard(evidence)
+    (line,) = card.section("Your claims")
+    assert line.id == "own-claim/golub-sparse"
+    assert (line.judgement.verdict, line.judgement.reason) == ("agrees", "7 weights against 7.")
+    assert sum(card.counts.values()) == len(card.lines) - 1
+    assert [each.row for each in card.section("Claims")] == list(paper.claims)
+    assert markdown(card).count("golub-sparse") >= 1
 
 
 def test_a_new_entry_or_title_makes_nothing_else_again() -> None:

@@ -58,13 +58,15 @@ def summary_trials(products: "Iterable[Product]") -> list[str]:
 def judges(targets: Path) -> list[str]:
     """The modules that judge the paper's numbers and claims."""
     numbers = [section.lines.partition(":")[0] for section in SECTIONS]
-    return sorted({*numbers, *map(module_of, read_paper(targets).claims)})
+    paper = read_paper(targets)
+    return sorted({*numbers, *map(module_of, [*paper.claims, *paper.own_claims])})
 
 
 def needs(targets: Path) -> list[str]:
     """The names of all experiments that the judges read; claims state them in their sources."""
     numbers = {name for section in SECTIONS for name in section.experiments}
-    return sorted(numbers.union(*map(experiments_of, read_paper(targets).claims)))
+    paper = read_paper(targets)
+    return sorted(numbers.union(*map(experiments_of, [*paper.claims, *paper.own_claims])))
 
 
 def compared_experiments(targets: Path, config: "Config") -> list[str]:

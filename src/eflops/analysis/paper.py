@@ -52,6 +52,7 @@ class Paper:
     p: Printed
     sizes: dict[str, Size]
     claims: dict[str, str]
+    own_claims: dict[str, str]
 
     @property
     def recovery_methods(self) -> list[str]:
@@ -81,6 +82,7 @@ def read_paper(path: Path) -> Paper:
             p=Printed(test["p"]),
             sizes=sizes,
             claims={claim["id"]: claim["text"] for claim in targets["claims"]},
+            own_claims={claim["id"]: claim["text"] for claim in targets.get("own_claims", ())},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None

@@ -83,8 +83,20 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:
                     yield f"{key_path}.{other}: {one} is given as well; keep one of the two."
+        if isinstance(entry, Table):
+            yield from _column_mistakes(entry, key_path)
         if ":" in entry.kind:
             yield from custom.builder_mistakes(entry.kind, f"{key_path}.kind")
+
+
+def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
+    """Columns of a table that two keys need for different things."""
+    if entry.sites == entry.target:
+        yield f"{key_path}.sites: {entry.sites!r} is the target too, so each client would have one class; name another."
+    for name in entry.features:
+        others = {"the target": name == entry.target, "the site": name == entry.sites, "ignored": name in entry.ignore}
+        for other in [other for other, used in others.items() if used]:
+            yield f"{key_path}.features: {name!r} is {other} too; take it out of one of the two."
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:

@@ -385,6 +385,13 @@ def entry_of(config: Config, name: str) -> Experiment | Search:
     return config.experiments[name] if name in config.experiments else config.searches[name]
 
 
+def names_custom_code(config: Config) -> bool:
+    """Whether a data set, a model or a method is the user's, written as "module:name"."""
+    entries = [*config.datasets.values(), *config.experiments.values(), *config.searches.values()]
+    kinds = [entry.kind for entry in config.datasets.values()] + [entry.method for entry in config.methods.values()]
+    return any(":" in name for name in [*kinds, *(entry.model or "" for entry in entries)])
+
+
 def data_settings(entry: Dataset) -> dict[str, Any]:
     """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
     unused = {"label", "model", "gated", "intercept", "client_fraction", "settings_like"}

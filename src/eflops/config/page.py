@@ -14,8 +14,8 @@ from eflops.config.settings import DEFAULTS, FeedbackSettings, GatedSettings, La
 HEAD = """# The config file
 
 `config.yaml` is the paper as data. A file given with `--configfile` is laid over it, mapping by mapping; a list
-replaces a list. `eflops check FILE ...` lists every error. [choices.md](choices.md) says why the values are as they
-are. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
+replaces a list. `eflops check --config FILE` lists every error. [choices.md](choices.md) says why the values are as
+they are. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
 
 ## Which setting is in effect
 

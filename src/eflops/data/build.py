@@ -11,7 +11,7 @@ import numpy as np
 
 from eflops import trust
 from eflops.data.federation import Federation, save
-from eflops.errors import UserError
+from eflops.errors import UserError, failed
 from eflops.files import read_npz, write_text
 from eflops.results.labels import ratio_value
 
@@ -35,7 +35,15 @@ def build(
         raw: the folder of downloaded files, for kinds that have one.
         parts: what the kind's builder can be spared, such as the `test_features` of synthetic data.
     """
-    federation = builder(settings["kind"])(settings, ratio, seed, raw, **parts)
+    make_draw = builder(settings["kind"])
+    try:
+        federation = make_draw(settings, ratio, seed, raw, **parts)
+    except UserError:
+        raise
+    except Exception as error:
+        if ":" not in settings["kind"]:
+            raise
+        raise failed(settings["kind"], error) from error
     if ":" in settings["kind"]:
         _check_custom(federation, settings["kind"])
     _refuse_infinite(federation, settings)

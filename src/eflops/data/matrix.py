@@ -96,14 +96,16 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
         if twice:
             have = count(twice, f"{word} stands", f"{word}s stand")
             yield f"{matrix.source}: {have} there twice: {listed(twice)}."
-    rows, columns = np.nonzero(~np.isfinite(matrix.values))
+    # Rows are stored as float32; a comparison with NaN is false.
+    rows, columns = np.nonzero(~(np.abs(matrix.values) <= np.finfo(np.float32).max))
     if len(rows):
         # The rows of a table have numbers for names.
         of = "of row" if matrix.words[0] == "row" else "of"
         where = [
             f"{matrix.features[column]} {of} {matrix.rows[row]}" for row, column in zip(rows, columns, strict=True)
         ]
-        yield f"{matrix.source}: {count(where, 'value is', 'values are')} missing or not finite: {listed(where)}."
+        are = count(where, "value is", "values are")
+        yield f"{matrix.source}: {are} missing, not finite or too large: {listed(where)}."
 
 
 def verified(path: str) -> Path:
@@ -234,7 +236,8 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
         with np.load(path, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
     except (ValueError, OSError, zipfile.BadZipFile):
-        raise UserError(f"{path} is not an npz file of plain arrays.") from None
+        right = "write it by numpy.savez with arrays of numbers or of fixed-length text"
+        raise UserError(f"{path} is not an npz file of plain arrays; {right}.") from None
 
 
 def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
@@ -244,11 +247,11 @@ def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
         with opener(path, "rt", encoding="utf-8-sig") as stream:
             first, second = stream.readline(), stream.readline()
     except (UnicodeDecodeError, gzip.BadGzipFile):
-        raise UserError(f"{path} is not a text file; save the sheet as CSV or TSV.") from None
+        raise UserError(f"{path} is not a text file in UTF-8; save the sheet as CSV UTF-8 or TSV.") from None
     if not second:
         raise UserError(f"{path} has no rows below its heading.")
     layout = {"sep": ","}
-    if {".tsv", ".tab", ".txt"} & set(path.suffixes):
+    if {".tsv", ".tab", ".txt"} & set(path.suffixes) or first.count("\t") > first.count(",") + first.count(";"):
         layout = {"sep": "\t"}
     elif first.count(";") > first.count(","):
         layout = {"sep": ";", "decimal": ","}

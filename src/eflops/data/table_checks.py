@@ -43,8 +43,9 @@ def report(spec: Spec, draws: Sequence[int]) -> Report:
     wrong = list(faults(whole, spec))
     matrix = selected(whole, spec)
     try:
-        matrix = matrix.keep(filtered(matrix, spec))
-        spec.scaling.prepare(matrix.values)
+        if matrix.features:
+            matrix = matrix.keep(filtered(matrix, spec))
+            spec.scaling.prepare(matrix.values)
     except UserError as error:
         wrong += [line for line in str(error).splitlines() if line not in wrong]
     # Splits of rows that have no class or site, or of a class with too few rows, would repeat what is said already.
@@ -175,7 +176,7 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
     size = f"{len(matrix.rows)} {rows}s, {len(matrix.features)} features, {clients}"
     if matrix.target is None:
         sizes = Counter(matrix.columns[spec.target])
-        names = [f"{name} ({sizes[name]})" for name in classes_of(matrix, spec)]
+        names = [f"{name} ({sizes[name]})" for name in classes_of(matrix, spec) if name]
         yield f"classification, {spec.target!r} is {listed(names)}; {size}."
     else:
         known = matrix.target[np.isfinite(matrix.target)]
@@ -191,6 +192,8 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
     if same:
         have = count(same, f"{columns} has", f"{columns}s have")
         yield f"{matrix.source}: {have} one value in all rows and cannot help: {listed(same)}."
+    if not matrix.features:
+        return
     first: dict[bytes, str] = {}
     copies = []
     for name, values, text in zip(matrix.rows, matrix.values, matrix.columns[spec.target], strict=True):

@@ -28,7 +28,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from eflops import trust
-from eflops.errors import UserError
+from eflops.data.federation import Block
+from eflops.errors import UserError, failed
 from eflops.rng import address_key
 from eflops.training.models.base import Layer, Model, Operations, Rows
 from eflops.training.models.classes import class_metrics
@@ -148,7 +149,7 @@ class ModuleModel:
             Layer(owner or "module", self.starts[group[0]], self.starts[group[-1]] + counts[group[-1]])
             for owner, group in _by_owner(each for each in self.names if each in chosen)
         )
-        self._check()
+        self.attempt(Block(np.zeros((2, *self.shape), np.float32), np.zeros(2, np.int64 if classes else np.float32)))
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> ModuleRows:
         """The rows of a data block."""
@@ -185,8 +186,8 @@ class ModuleModel:
         """
         with seeded(address[0], "module", *address[1:]):
             output = self.output(weights, x, True)
-        if self._loss is not None:
-            return self._loss(output, y)
+            if self._loss is not None:
+                return self._loss(output, y)
         return cross_entropy(output, y) if self.classes else mse_loss(output.reshape(len(x)), y)
 
     def output(self, weights: Tensor, x: Tensor, training: bool) -> Tensor:
@@ -241,10 +242,17 @@ class ModuleModel:
     def _further(self, output: Tensor, y: Tensor) -> dict[str, float]:
         if self._metrics is None:
             return {}
-        values = self._metrics(output, y)
-        if not isinstance(values, Mapping) or not all(isinstance(name, str) for name in values):
-            raise UserError(f"model {self.name}: metrics(output, y) should give numbers by name, and gave {values!r}.")
-        return {name: float(value) for name, value in values.items()}
+        try:
+            values = self._metrics(output, y)
+        except Exception as error:
+            raise failed(f"model {self.name}: metrics(output, y)", error) from error
+        try:
+            return {str(name): float(value) for name, value in values.items()}
+        except (AttributeError, TypeError, ValueError, RuntimeError):
+            given = " ".join(repr(values).split())[:100]
+            raise UserError(
+                f"model {self.name}: metrics(output, y) should give numbers by name, and gave {given}."
+            ) from None
 
     def _built(self, seed: int) -> nn.Module:
         """A module of this model with the first weights of a run."""
@@ -252,7 +260,7 @@ class ModuleModel:
             try:
                 module = self._build(self.shape, self.classes)
             except Exception as error:
-                raise self._failed(f"build({self.shape}, {self.classes})", error) from error
+                raise failed(f"model {self.name}: build({self.shape}, {self.classes})", error) from error
         if not isinstance(module, nn.Module):
             raise UserError(
                 f"model {self.name}: build should give a torch.nn.Module, and gave {type(module).__name__}."
@@ -266,21 +274,21 @@ class ModuleModel:
             raise UserError(f"model {self.name}: build gives other parameters when it is called again; it must not.")
         return parameters
 
-    def _check(self) -> None:
-        """Train and evaluate a row of zeros, so that what a module cannot do is said before a run starts."""
-        x = torch.zeros(2, *self.shape)
-        y = torch.zeros(2, dtype=torch.int64 if self.classes else torch.float32)
+    def attempt(self, block: Block) -> None:
+        """Take a step on these rows, so that what a module or its loss cannot do is reported before a run."""
+        x, y = torch.from_numpy(block.x), torch.from_numpy(block.y)
         before = {each: part.clone() for each, part in self.module.named_buffers()}
         theta = self.module_initial(0).requires_grad_()
         try:
             with torch.enable_grad():
+                self._check_output(self.output(theta, x, False), len(x))
                 loss = self.loss(theta, x, y, (0, 0, 0, 0))
                 (gradient,) = torch.autograd.grad(loss, theta)
-            output = self.output(theta.detach(), x, False)
+                again = self.loss(theta, x, y, (0, 0, 0, 0))
         except UserError:
             raise
         except Exception as error:
-            raise self._failed(f"a step on rows of shape {[2, *self.shape]}", error) from error
+            raise failed(f"model {self.name}: a step on rows of shape {list(x.shape)}", error) from error
         changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
         if changed:
             raise UserError(
@@ -289,13 +297,22 @@ class ModuleModel:
             )
         if loss.ndim or gradient.shape != theta.shape:
             raise UserError(f"model {self.name}: loss should give one number, and gave a shape of {list(loss.shape)}.")
-        if self._loss is None and self.classes and output.shape != (2, self.classes):
-            right = f"[rows, {self.classes}], or loss(output, y) should stand beside build"
-            raise UserError(f"model {self.name}: the output of 2 rows has shape {list(output.shape)}; give {right}.")
+        if not torch.equal(loss.nan_to_num(), again.nan_to_num()):
+            raise UserError(
+                f"model {self.name}: the same weights and rows have another loss in a second call; draw random numbers"
+                " with torch, numpy.random or random, unseeded, and keep nothing from one call to the next."
+            )
 
-    def _failed(self, what: str, error: Exception) -> UserError:
-        reason = " ".join(str(error).split())[:300]
-        return UserError(f"model {self.name}: {what} fails ({type(error).__name__}: {reason}).")
+    def _check_output(self, output: Any, rows: int) -> None:
+        if not isinstance(output, Tensor):
+            raise UserError(f"model {self.name}: forward should give one tensor, and gave {type(output).__name__}.")
+        right = [(rows, self.classes)] if self.classes else [(rows,), (rows, 1)]
+        if self._loss is None and output.shape not in right:
+            shape = f"[rows, {self.classes}]" if self.classes else "[rows] or [rows, 1]"
+            raise UserError(
+                f"model {self.name}: the output of {rows} rows has shape {list(output.shape)}; give {shape}, or define"
+                " loss(output, y) beside build."
+            )
 
 
 def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Sequence[str] | None) -> ModuleModel:

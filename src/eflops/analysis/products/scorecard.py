@@ -8,7 +8,7 @@ from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.card import Card, LineJson
 from eflops.analysis.scorecard.line import MARKS
-from eflops.analysis.scorecard.sections import section_of
+from eflops.analysis.scorecard.sections import OWN, section_of
 from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.style import VERDICTS
@@ -31,7 +31,7 @@ def figure(source: Source) -> Figure:
     """
     card: Card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)
-    shown = {section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes}
+    shown = {section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes} | {OWN.name}
     claims = [line for line in card["lines"] if line["section"] not in shown]
 
     def paint() -> Drawing:

@@ -14,7 +14,7 @@ from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.card import Card, EntropyEffect, Facts, LineJson, NearestRate
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import MARKS, Line, both_written, count_verdicts, printed, written
-from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, section_of
+from eflops.analysis.scorecard.sections import OF_CLAIMS, OWN, SECTIONS, section_of
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
 from eflops.analysis.source import Source
@@ -52,20 +52,22 @@ class Scorecard:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many lines got each verdict."""
-        return _count(self.lines)
+        """How many of the paper's lines got each verdict."""
+        return _count([line for line in self.lines if section_of(line.id) != OWN])
 
     @property
     def sections(self) -> dict[str, dict[str, int]]:
         """The same by section."""
-        return {section.name: _count(self.section(section.name)) for section in SECTIONS}
+        own = [OWN] if self.section(OWN.name) else []
+        return {section.name: _count(self.section(section.name)) for section in (*SECTIONS, *own)}
 
     @property
     def summary(self) -> str:
         """The scorecard in one sentence."""
         parts = [
-            f"of {section.what.format(sum(counts.values()))} {count_verdicts(counts)}"
-            for section, counts in zip(SECTIONS, self.sections.values(), strict=True)
+            f"of {section.what.format(sum(self.sections[section.name].values()))}"
+            f" {count_verdicts(self.sections[section.name])}"
+            for section in SECTIONS
         ]
         return f"O{'; '.join(parts)[1:]}."
 
@@ -85,7 +87,7 @@ class Scorecard:
 
 def build(evidence: Evidence) -> Scorecard:
     """Judge every number and every claim of the paper."""
-    lines = tuple(line for section in SECTIONS for line in trust.load("section", section.lines)(evidence))
+    lines = tuple(line for section in (*SECTIONS, OWN) for line in trust.load("section", section.lines)(evidence))
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
     labels = {method: evidence.label(method) for method in methods}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
@@ -118,16 +120,17 @@ def write(card: Scorecard, path: Path) -> None:
 def markdown(card: Scorecard) -> str:
     """The whole scorecard, one table per section."""
     counts = [[name, *counts.values()] for name, counts in card.sections.items()]
+    counts.insert(len(SECTIONS), ["all", *card.counts.values()])
     parts = [
         "# Scorecard: the paper against this run",
         f"**{card.summary}**",
-        markdown_table(["section", *Verdict], [*counts, ["all", *card.counts.values()]]),
+        markdown_table(["section", *Verdict], counts),
         "## The rule",
         "\n".join(f"- *{verdict}*: {text}" for verdict, text in RULE.items()),
         card.chance,
     ]
-    for section in SECTIONS:
-        lines, claims = card.section(section.name), section.name == CLAIMS
+    for section in (each for each in (*SECTIONS, OWN) if each.name in card.sections):
+        lines, claims = card.section(section.name), section.name in OF_CLAIMS
         rows = [_claim(line) if claims else _number(line, card.labels) for line in lines]
         table = markdown_table(CLAIM_COLUMNS if claims else NUMBER_COLUMNS, rows)
         parts += [f"## {section.name}", section.caption, table]

@@ -105,7 +105,11 @@ SECTIONS = (
     ),
 )
 
+# Claims of the user's own are listed apart, and no count of the paper's numbers and claims has them.
+OWN = Section("Your claims", "{} claims", "own-claim", f"{HERE}.claims:own_lines", "Claims that are not the paper's.")
+OF_CLAIMS = (CLAIMS, OWN.name)
+
 
 def section_of(line: str) -> Section:
     """The section of a line, by the first part of its id."""
-    return next(section for section in SECTIONS if section.prefix == line.partition("/")[0])
+    return next(section for section in (*SECTIONS, OWN) if section.prefix == line.partition("/")[0])

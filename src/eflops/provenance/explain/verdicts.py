@@ -12,7 +12,7 @@ from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.card import LineJson
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.sections import CLAIMS, section_of
+from eflops.analysis.scorecard.sections import OF_CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
 from eflops.provenance.explain.address import same
@@ -54,7 +54,7 @@ def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[R
     """The verdict on a line as the present code gives it, and what it read."""
     section = section_of(name)
     evidence = evidence_of(source, config)
-    if section.name == CLAIMS:
+    if section.name in OF_CLAIMS:
         return str(claims.judge(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
     line = next(line for line in trust.load("section", section.lines)(evidence) if line.id == name)
     return str(line.judgement.verdict), reads_of(source, config, name)
@@ -63,7 +63,7 @@ def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[R
 def reads_of(source: Source, config: Config, name: str) -> list[Read]:
     """What the verdict on a line reads; a claim is evaluated to see it."""
     section = section_of(name)
-    if section.name == CLAIMS:
+    if section.name in OF_CLAIMS:
         return line_verdict(source, config, name)[1]
     return [Read(section.experiments[0], (), section.metric)]
 
@@ -76,7 +76,7 @@ def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.Dat
             continue
         runs = source.runs(read.experiment)
         runs = runs[runs["method"].isin(read.methods)] if read.methods else runs
-        if line["section"] != CLAIMS:
+        if line["section"] not in OF_CLAIMS:
             runs = runs[runs["method"].isin(line["column"].split(" - "))]
             at_ratio = runs["ratio"].map(lambda ratio: same(ratio, line["row"]))
             runs = runs[at_ratio] if at_ratio.any() else runs

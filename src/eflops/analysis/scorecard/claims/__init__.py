@@ -5,7 +5,7 @@ judgement, and raises `Missing`, with the reason, where what it needs is not the
 workflow reads which experiments a claim needs without loading pandas.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -86,12 +86,21 @@ CHECKS = {
 
 
 def lines(evidence: "Evidence") -> "Iterator[Line]":
-    """One line per claim."""
+    """One line per claim of the paper."""
+    return _lines("claim", evidence.paper.claims, evidence)
+
+
+def own_lines(evidence: "Evidence") -> "Iterator[Line]":
+    """One line per claim of the user's own."""
+    return _lines("own-claim", evidence.paper.own_claims, evidence)
+
+
+def _lines(prefix: str, claims: Mapping[str, str], evidence: "Evidence") -> "Iterator[Line]":
     from eflops.analysis.scorecard.line import Line
 
-    for name, text in evidence.paper.claims.items():
+    for name, text in claims.items():
         short = CHECKS[name].short if name in CHECKS else text
-        yield Line(f"claim/{name}", name, "", text, judge(name, evidence), short=short)
+        yield Line(f"{prefix}/{name}", name, "", text, judge(name, evidence), short=short)
 
 
 def judge(name: str, evidence: "Evidence") -> "Judgement":
