@@ -1,8 +1,8 @@
 """Milliseconds per round of a custom torch model: by eflops, by a plain torch loop, and in Flower's simulation.
 
 All train the multilayer perceptron of `mlp.py` on scikit-learn's digits: one seed, 6 of 10 clients, 5 local steps on
-all rows. The plain loop and the plain Flower app (`plain_flower.py`) are federated averaging as one would write it, with
-torch.optim.SGD. Everything is measured in turn in one invocation, and the fastest of each is kept.
+all rows. The plain loop and the plain Flower app (`plain_flower.py`) are federated averaging as one would write it,
+with torch.optim.SGD. Everything is measured in turn in one invocation, and the fastest of each is kept.
 
     python benchmarks/model.py [--rounds 40] [--repeats 3] [--csv benchmarks/model.csv] [--show]
 """
