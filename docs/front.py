@@ -5,6 +5,7 @@ by an older version may lack a file: then the part says that the next `make publ
 """
 
 import json
+import re
 import sys
 import tomllib
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from eflops.analysis.cells import rows_by, spread
 from eflops.analysis.scorecard.line import MARKS, count_verdicts
 from eflops.analysis.scorecard.sections import section_of
 from eflops.analysis.scorecard.verdict import Verdict
-from eflops.analysis.summary.point import REPRODUCTION, Claim, Summary
+from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, GENES, HELD_OUT, Claim, Summary
 from eflops.analysis.summary.verdicts import claims as claims_of
 from eflops.analysis.text import exact, markdown_table, markdown_text
 from eflops.config.study import read_study
@@ -53,7 +54,7 @@ def badges(project: Path) -> str:
 
 
 def verdict(results: Path) -> str:
-    """What was found, in one sentence."""
+    """What was found, in a sentence about the verdicts and one about entropy."""
     path = next((results / name for name in (paths.SUMMARY, paths.SCORECARD) if (results / name).exists()), None)
     if path is None:
         return PENDING
@@ -63,7 +64,12 @@ def verdict(results: Path) -> str:
     for section in map(section_of, ("claim", "table1", "table2")):
         counts = {FORMER.get(name, name): number for name, number in sections[section.name].items()}
         parts.append(f"of {section.what.format(sum(counts.values()))} {count_verdicts(counts)}")
-    return f"**What we found:** {'; '.join(parts)}. In one picture:"
+    lines = [f"- **What we found:** {'; '.join(parts)}."]
+    if path.name == paths.SUMMARY:
+        page = results / paths.EXPLORER
+        for point in Summary.of(stored).under(ENTROPY)[:1]:
+            lines.append(f"- **Does entropy help?** {point.text} [Runs]({page}#{point.link})")
+    return "\n".join(lines)
 
 
 def claims(results: Path) -> str:
@@ -73,7 +79,7 @@ def claims(results: Path) -> str:
     for claim in _claims(results):
         reached = Verdict(FORMER.get(claim.verdict, claim.verdict))
         effect = f"[{claim.effect or 'runs'}]({page}#{claim.link})"
-        rows.append([markdown_text(claim.short), f"{MARKS[reached]} {reached}", effect])
+        rows.append([markdown_text(claim.short), f"{MARKS[reached]}&nbsp;{reached}", effect])
     return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows) if rows else PENDING
 
 
@@ -84,14 +90,18 @@ def _claims(results: Path) -> tuple[Claim, ...]:
 
 
 def findings(results: Path) -> str:
-    """What was found, a sentence or two under each heading."""
+    """What was found, a sentence under each heading; on communication two, as written and with error feedback."""
     path = results / paths.SUMMARY
     if not path.exists():
         return PENDING
-    # How much was reproduced stands above the picture (`verdict`).
-    points = [point for point in Summary.of(read_json(path)).headlines if point.headline != REPRODUCTION]
-    page = results / paths.EXPLORER
-    return "\n".join(f"- **{point.headline}.** {point.text} [Runs]({page}#{point.link})" for point in points)
+    summary, page = Summary.of(read_json(path)), results / paths.EXPLORER
+    # Reproduction and entropy stand above the picture (`verdict`).
+    lines = []
+    for headline in (COMMUNICATION, GENES, HELD_OUT):
+        points = summary.under(headline)[: 2 if headline == COMMUNICATION else 1]
+        text = " ".join(point.text for point in points)
+        lines += [f"- **{headline}.** {text} [Runs]({page}#{points[0].link})"] if points else []
+    return "\n".join(lines)
 
 
 def table1(results: Path) -> str:
@@ -125,7 +135,8 @@ def record(results: Path) -> str:
 
 def times(results: Path) -> str:
     """How long a full run takes."""
-    return whole_run(results) or PENDING
+    # Its first sentence; the others are about the time inside training.
+    return re.split(r"(?<=\.) ", whole_run(results))[0] or PENDING
 
 
 def reproductions(results: Path) -> str:

@@ -82,7 +82,12 @@ def published(tmp_path: Path) -> Path:
     claim = Claim(
         "x", "It wins | always", "It wins", "agrees", "+0.2 (+0.1 to +0.3)", "by so much", "scorecard?line=claim/x"
     )
-    points = (Point("Entropy does nothing.", "tables/x", "Entropy"), Point("Not on the front page.", "tables/y"))
+    points = (
+        Point("Entropy does nothing.", "tables/x", "Entropy"),
+        Point("Nor at any N/d.", "tables/z", "Entropy"),
+        Point("Four are among ours.", "tables/g", "Genes"),
+        Point("Not on the front page.", "tables/y"),
+    )
     summary = Summary({"Claims": {"agrees": 1}, "Table 1": {}, "Table 2": {}}, (claim,), (Subject("All", points),))
     (tmp_path / "summary.json").write_text(form(summary, ".json"))
     return tmp_path
@@ -91,10 +96,12 @@ def published(tmp_path: Path) -> Path:
 def test_the_front_page_shows_claims_and_findings_of_the_summary(published: Path) -> None:
     page = f"{published}/explorer.html"
     assert front.claims(published).splitlines()[2] == (
-        f"| It wins \\| always | ✓ agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
+        f"| It wins \\| always | ✓&nbsp;agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
     )
-    assert front.findings(published) == f"- **Entropy.** Entropy does nothing. [Runs]({page}#tables/x)"
-    assert front.verdict(published).startswith("**What we found:** of 1 claims 1 agrees; of Table 1's 0 numbers none")
+    assert front.findings(published) == f"- **Genes.** Four are among ours. [Runs]({page}#tables/g)"
+    found, entropy = front.verdict(published).splitlines()
+    assert found.startswith("- **What we found:** of 1 claims 1 agrees; of Table 1's 0 numbers none")
+    assert entropy == f"- **Does entropy help?** Entropy does nothing. [Runs]({page}#tables/x)"
 
 
 def test_the_front_page_says_what_an_older_release_lacks(tmp_path: Path) -> None:

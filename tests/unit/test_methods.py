@@ -12,7 +12,7 @@ from eflops.config.settings import GatedSettings, TrainingSettings, settings_cla
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import State, Task, Upload, Work, average, check_message
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
 from eflops.training.methods.fedavg import Method as FedAvg
@@ -390,6 +390,16 @@ def test_a_message_of_another_shape_or_type_is_refused(
         train_runs(synthetic.pooled(), "linear", f"{__name__}:Misshapen", [0, 1])
     assert message in str(error.value)
     assert str(error.value).startswith(f"method {__name__}:Misshapen: ")
+
+
+def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
+    task = Task(Linear(100, intercept=True), 5, RunSettings([TrainingSettings()]))
+    method, narrow = FedAvg(task), torch.ones(1, task.gated)
+    assert task.gated < task.size
+    with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
+        check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
+    with pytest.raises(UserError, match=rf"has {task.gated} values, and {task.size} are averaged"):
+        average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
 
 
 def test_a_gradient_at_weights_of_another_shape_is_refused(synthetic: Federation) -> None:

@@ -33,13 +33,13 @@ SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
 # Metrics side by side: dark and light, which differ without colour as well; no method's colours.
 METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
 METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
-# A verdict's colour, ink and mark. The colours are those of the explorer and differ in lightness too.
+# A verdict's colour and ink. The colours are those of the explorer and differ in lightness too.
 VERDICTS = {
-    "agrees": ("#004488", "w", "+"),
-    "agrees at nearest settings": ("#6699CC", "k", "\N{ALMOST EQUAL TO}"),
-    "differs": ("#BB5566", "w", "\N{MINUS SIGN}"),
-    "inconclusive": ("#EECC66", "k", "?"),
-    "not judged": ("#D8DEE4", "k", "\N{MIDDLE DOT}"),
+    "agrees": ("#004488", "w"),
+    "agrees at nearest settings": ("#6699CC", "k"),
+    "differs": ("#BB5566", "w"),
+    "inconclusive": ("#EECC66", "k"),
+    "not judged": ("#D8DEE4", "k"),
 }
 
 

@@ -25,6 +25,8 @@ APART = {"metrics", "curve", "support", "weights"}
 # What tells draws of one data set apart, and leaves its genes as they are.
 OF_A_DRAW = {"draw", "ratio"}
 SETTING = "set_"
+# A network keeps a thousand weights, which mean nothing one by one and would take as much room as all else of its run.
+MOST_WEIGHTS = 200
 
 
 def run_columns(records: Mapping[str, Record]) -> Columns:
@@ -66,11 +68,12 @@ def curve_columns(records: Mapping[str, Record]) -> Columns:
 
 
 def support_columns(records: Mapping[str, Record]) -> Columns:
-    """The places of the weights that each run kept, as steps from one to the next, and their values."""
+    """The places of the weights that each run kept, as steps from one to the next, and their values if they are few."""
     results = [entry.result for entry in records.values()]
+    few = [result.weights if len(result.weights) <= MOST_WEIGHTS else [] for result in results]
     return {
         "places": [steps(result.support) for result in results],
-        "weights": [[rounded(weight) for weight in result.weights] for result in results],
+        "weights": [[rounded(weight) for weight in weights] for weights in few],
     }
 
 

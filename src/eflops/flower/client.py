@@ -27,7 +27,7 @@ from eflops.flower.rows import NodeConfig, load_rows
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
-from eflops.training.methods.base import Rounds, State, Task, answer
+from eflops.training.methods.base import Rounds, State, Task, answer, check_message
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
@@ -120,6 +120,7 @@ def _train(
     method: Rounds, received: messages.Message, rows: Rows, order: Order, memory: State
 ) -> tuple[messages.Message, State]:
     """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
+    check_message(method, received, 1, "the server's message")
     (copy,) = received.split(torch.tensor([0]), [1])
     memory = {name: values.clone() for name, values in memory.items()}
     steps: Any = order.steps

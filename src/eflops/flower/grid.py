@@ -97,7 +97,7 @@ def _introduced(reply: Message, number: int, clients: int, work: Work | None) ->
     try:
         said: Mapping[str, Any] = reply.content.config_records[RECORD]
         client, rows, nodes, code = int(said["client"]), int(said["rows"]), int(said["nodes"]), str(said["code"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise UserError(f"node {number} answered with something that is no introduction.") from None
     if nodes and nodes != clients:
         right = f"--federation-config num-supernodes={clients}"
@@ -273,6 +273,9 @@ class GridTransport:
                 return f"answered with a message of another method: its {odd[0]} do not match the order's"
         if answer.ungated != download.ungated:
             return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+        for name, part in download.parts.items():
+            if (width := answer[name].shape[1]) != (right := part.values.shape[1]):
+                return f"answered with {width} values of {name}, and the order has {right}"
         return self._wrong_support(answer, download) or _wrong_values(answer) or answer
 
     def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
@@ -301,6 +304,7 @@ class GridTransport:
 def _wrong_values(answer: messages.Message) -> str:
     """What is wrong with an answer's numbers: not finite, or so large that sums would overflow."""
     numbers = {name: part.values for name, part in answer.parts.items()} | dict(answer.scalars)
+    numbers |= {f"the rest of {name}": part.common for name, part in answer.parts.items() if part.common is not None}
     for name, values in numbers.items():
         if not torch.isfinite(values).all():
             return f"answered with values of {name} that are not finite"

@@ -9,6 +9,7 @@ from flwr.app import ConfigRecord
 
 from eflops import code
 from eflops.config.cell import CellSpec
+from eflops.files import inflate
 
 RECORD = "eflops"
 WORK = "work"
@@ -55,7 +56,7 @@ class Work:
     @staticmethod
     def read(packed: bytes) -> "Work":
         """The work that a record carries."""
-        parts = json.loads(zlib.decompress(packed))
+        parts = json.loads(inflate(packed))
         agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
         return Work(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
 

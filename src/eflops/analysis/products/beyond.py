@@ -132,7 +132,9 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
         for axis, (metric, experiment) in zip(axes.flat, panels, strict=True):
             cells = data[(data["metric"] == metric) & (data["experiment"] == experiment)]
             _draw(axis, units[units["experiment"] == experiment], metric, cells)
-            axis.set(title=names[experiment] if metric == next(iter(METRICS)) else "", xlabel=METRICS[metric])
+            axis.set(title=names[experiment] if metric == next(iter(METRICS)) else "")
+        for row, metric in zip(axes, METRICS, strict=True):
+            row[len(row) // 2].set_xlabel(METRICS[metric])
         axes[0, 0].set_yticks(range(len(methods)), [labels[method] for method in methods])
         axes[0, 0].invert_yaxis()
         return drawing

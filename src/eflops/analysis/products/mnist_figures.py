@@ -6,7 +6,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.figure import Axes, Drawing, Figure, Panel, canvas, four_panels, line_key, name_bars, patch_key
+from eflops.analysis.figure import (
+    Axes,
+    Drawing,
+    Figure,
+    Panel,
+    canvas,
+    four_panels,
+    line_key,
+    log_scale,
+    name_bars,
+    patch_key,
+)
 from eflops.analysis.lines import draw_bands
 from eflops.analysis.paper import DENSE
 from eflops.analysis.source import Source
@@ -50,7 +61,7 @@ def compression(source: Source) -> Panel:
     width = 0.8 / len(COMPRESSION)
 
     def draw(axes: Axes) -> None:
-        axes.set_yscale("log")
+        log_scale(axes, "y")
         for part, metric in enumerate(COMPRESSION):
             for index, method in enumerate(methods):
                 x = index + (part - (len(COMPRESSION) - 1) / 2) * width

@@ -7,16 +7,19 @@ import pandas as pd
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.card import Card, LineJson
+from eflops.analysis.scorecard.line import MARKS
 from eflops.analysis.scorecard.sections import section_of
+from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.style import VERDICTS
 from eflops.files import read_json
 
 COLUMNS = ["id", "section", "row", "column", "verdict"]
-# Each panel of tiles: its title, the sections whose lines are its rows, and what those are.
+# Each panel of tiles: its title, the sections whose lines are its rows, and what those are; a panel without that has
+# the rows of the panel to its left.
 TABLES = (
     ("Table 1", ("table1", "table1-column", "table1-spread"), "$N/d$"),
-    ("E-FLoPS minus", ("table1-difference",), "$N/d$"),
+    ("E-FLoPS minus", ("table1-difference",), ""),
     ("Table 2", ("table2", "table2-list"), "place in the paper's list"),
 )
 
@@ -32,24 +35,27 @@ def figure(source: Source) -> Figure:
     claims = [line for line in card["lines"] if line["section"] not in shown]
 
     def paint() -> Drawing:
-        rows = 0.19 * len(claims) + 0.25
-        drawing, _ = canvas(size=(7.0, rows + 2.9))
+        height, rows = 0.19 * len(claims) + 0.25, list[str]()
+        drawing, _ = canvas(size=(7.0, height + 2.9))
         drawing.clear()
-        mosaic = [["claims"] * 11, [*["0"] * 4, *["1"] * 3, *["2"] * 4]]
-        axes = drawing.subplot_mosaic(mosaic, height_ratios=[rows, 2.1])
+        mosaic = [["claims"] * 3, ["0", "1", "2"]]
+        axes = drawing.subplot_mosaic(mosaic, height_ratios=[height, 2.1], width_ratios=[8, 6.4, 8])
         _list(axes["claims"], claims)
         for index, (title, prefixes, label) in enumerate(TABLES):
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
             columns = list(dict.fromkeys(part["column"]))
             panel = axes[str(index)]
-            _grid(panel, part, list(dict.fromkeys(part["row"])), columns)
+            rows = list(dict.fromkeys([*([] if label else rows), *part["row"]]))
+            _grid(panel, part, rows, columns)
+            if not label:
+                panel.set_yticks([])
             labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
             panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6)
             panel.set(title=title, ylabel=label)
         counts = data["verdict"].value_counts()
         keys = [
-            patch_key(f"{mark}  {verdict}: {counts[verdict]}", color=colour)
-            for verdict, (colour, _, mark) in VERDICTS.items()
+            patch_key(f"{MARKS[Verdict(verdict)]}  {verdict}: {counts[verdict]}", color=colour)
+            for verdict, (colour, _) in VERDICTS.items()
             if verdict in counts
         ]
         drawing.legend(handles=keys, loc="outside lower center", ncols=5)
@@ -64,7 +70,7 @@ def _list(axes: Axes, lines: Sequence[LineJson]) -> None:
         _tile(axes, 0.0, row, line["verdict"])
         words = line.get("short") or f"{line['section']} of E-FLoPS against Fed-IHT"
         axes.text(0.8, row, words, ha="left", va="center", fontsize=8)
-    # A tile is as wide as in the tables below, where eleven columns share the width.
+    # A tile is as wide as in the tables below, where the columns of three panels share the width.
     axes.set(xlim=(-0.6, 17), ylim=(len(lines) - 0.4, -0.6))
     axes.set_title("The paper's claims", loc="left")
     axes.set_axis_off()
@@ -82,6 +88,6 @@ def _grid(axes: Axes, part: pd.DataFrame, rows: list[str], columns: list[str]) -
 def _tile(axes: Axes, x: float, y: float, verdict: str) -> None:
     from matplotlib.patches import Rectangle
 
-    colour, ink, mark = VERDICTS[verdict]
+    colour, ink = VERDICTS[verdict]
     axes.add_patch(Rectangle((x - 0.46, y - 0.44), 0.92, 0.88, color=colour, linewidth=0))
-    axes.text(x, y, mark, color=ink, ha="center", va="center", fontsize=8)
+    axes.text(x, y, MARKS[Verdict(verdict)], color=ink, ha="center", va="center", fontsize=8)

@@ -129,8 +129,8 @@ def figure(
         panels = [(metric, ratio) for metric in metrics for ratio in shown]
         for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
             _draw(axis, cells[cells["ratio"] == ratio], metric, names, source)
-            axis.set(ylabel=METRIC_AXES.get(metric, metric))
-            axis.set_title(f"$N/d = {ratio:g}$")
+            axis.set(ylabel=METRIC_AXES.get(metric, metric) if ratio == shown[0] else "")
+            axis.set_title(f"$N/d = {ratio:g}$" if metric == metrics[0] else "")
             letter(axis, name)
         for axis in axes[-1]:
             axis.set_xlabel("bytes in training, share of dense messages")

@@ -68,13 +68,15 @@ class Summary:
     @property
     def headlines(self) -> list[Point]:
         """One point per headline that anything was found for: its first two sentences, with the link of the first."""
-        points = [point for subject in self.subjects for point in subject.points]
-        by_headline = {name: [point for point in points if point.headline == name] for name in HEADLINES}
         return [
             Point(" ".join(point.text for point in points[:2]), points[0].link, name)
-            for name, points in by_headline.items()
-            if points
+            for name in HEADLINES
+            if (points := self.under(name))
         ]
+
+    def under(self, headline: str) -> list[Point]:
+        """The points of a headline, in the order of the subjects."""
+        return [point for subject in self.subjects for point in subject.points if point.headline == headline]
 
     def as_json(self) -> dict[str, object]:
         """The summary as JSON values: `verdicts`, `claims`, `headlines` and `subjects` with their points."""

@@ -83,7 +83,7 @@
     const plot = Plot.plot({ ...base(label), height: 300, x: { label: "round", nice: true }, y: { label: Explorer.words(metric), grid: true, nice: true }, marks: [
       Plot.line(points.filter((point) => !point.own), { x: "round", y: "value", z: "run", stroke: "var(--others)", strokeOpacity: 0.45, strokeWidth: 1 }),
       turn ? Plot.ruleX([turn.round], { strokeDasharray: "2 4" }) : null,
-      turn ? Plot.text([turn], { x: "round", text: "phase", frameAnchor: "top", dx: 4, textAnchor: "start" }) : null,
+      turn ? Plot.text([turn], { x: "round", text: "phase", frameAnchor: "top", dy: -10 }) : null,
       Plot.line(own, { x: "round", y: "value", stroke: colour, strokeWidth: 2.5 }),
       Plot.dot(own, { x: "round", y: "value", fill: colour, r: own.length > 80 ? 0 : 2.5, title: (point) => `round ${point.round}: ${Explorer.number(point.value)}` }),
     ] });
@@ -114,17 +114,27 @@
     const rest = number
       ? { x: { label: x, ...below, type, ...(type === "point" ? { domain: [...new Set(xs)].sort((one, other) => one - other) } : { nice: true, inset: 8 }), tickFormat: type ? "~g" : undefined }, y: value }
       : { x: { ...value, ...below }, y: { label: null, type: "band", domain: order, padding: 0.2, tickFormat: (text) => (String(text).length > 30 ? String(text).slice(0, 29) + "…" : String(text)) } };
+    // Few whole numbers, such as seeds, are the ticks themselves.
+    const values = [...new Set(xs)];
+    if (number && !type && values.length <= 12 && values.every(Number.isInteger)) Object.assign(rest.x, { ticks: values, tickFormat: "d" });
+    // Methods at one value stand side by side.
+    const room = wideWidth() / new Set(points.map((point) => point.fx)).size / values.length;
+    const apart = methods.length > 1 && values.length <= 12 && points.length <= 1200 ? Math.min(7, (number ? 0.5 * room : 20) / methods.length) : 0;
+    if (apart && number) rest.x.inset = 8 + apart * methods.length / 2;
+    const beside = (mark) => (apart ? methods : [null]).map((method, at) => mark({ ...facets,
+      ...(apart ? { filter: (each) => each.method === method, [number ? "dx" : "dy"]: (at - (methods.length - 1) / 2) * apart } : {}) }));
+    const range = (data, { x, y, ...look }) => (number ? Plot.ruleX(data, { ...look, x, y1: "low", y2: "high" }) : Plot.ruleY(data, { ...look, y, x1: "low", x2: "high" }));
+    const joined = means && number && means.some((mean) => means.some((other) => other.method === mean.method && other.x !== mean.x));
     const tall = height || (number ? 340 : Math.max(160, 60 + order.length * 30));
     const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190,
       fx: { label: facets.fx ? points[0].fxName : null, padding: 0.12 }, fy: { label: facets.fy ? points[0].fyName : null, padding: 0.12 }, marks: [
         zero ? (number ? Plot.ruleY([0]) : Plot.ruleX([0])) : null,
-        number ? Plot.ruleX(points.filter((point) => point.low !== undefined), { ...facets, x: "x", y1: "low", y2: "high", stroke: "method", strokeOpacity: 0.4 }) : Plot.ruleY(points.filter((point) => point.low !== undefined), { ...facets, y: "x", x1: "low", x2: "high", stroke: "method", strokeOpacity: 0.4 }),
-        connect && number ? Plot.line(points, { ...facets, x: "x", y: "y", z: (point) => `${point.method} ${point.series ?? ""}`, stroke: "method", strokeWidth: 1.3, sort: "x" }) : null,
-        Plot.dot(points, { ...facets, ...place, ...links, title: "title", fill: "method", symbol: "method", r: points.length > 400 ? 2.5 : 4, fillOpacity: means ? 0.55 : 0.9 }),
-        means && number ? Plot.ruleX(means.filter((mean) => mean.low !== null), { ...facets, x: "x", y1: "low", y2: "high", stroke: "method", strokeWidth: 2.5 }) : null,
-        means && !number ? Plot.ruleY(means.filter((mean) => mean.low !== null), { ...facets, y: "x", x1: "low", x2: "high", stroke: "method", strokeWidth: 2.5 }) : null,
-        means && number ? Plot.line(means, { ...facets, x: "x", y: "y", stroke: "method", strokeWidth: 2, sort: "x" }) : null,
-        means && !number ? Plot.tickX(means, { ...facets, x: "y", y: "x", stroke: "method", strokeWidth: 3 }) : null,
+        beside((look) => range(points.filter((point) => point.low !== undefined), { ...look, ...place, stroke: "method", strokeOpacity: 0.4 })),
+        connect && number ? beside((look) => Plot.line(points, { ...look, x: "x", y: "y", z: (point) => `${point.method} ${point.series ?? ""}`, stroke: "method", strokeWidth: 1.3, sort: "x" })) : null,
+        beside((look) => Plot.dot(points, { ...look, ...place, ...links, title: "title", fill: "method", symbol: "method", r: points.length > 400 ? 2.5 : 4, fillOpacity: means ? 0.55 : 0.9 })),
+        means ? beside((look) => range(means.filter((mean) => mean.low !== null), { ...look, ...place, stroke: "method", strokeWidth: 2.5 })) : null,
+        joined ? beside((look) => Plot.line(means, { ...look, x: "x", y: "y", stroke: "method", strokeWidth: 2, sort: "x" })) : null,
+        means && !number ? beside((look) => Plot.tickX(means, { ...look, x: "y", y: "x", stroke: "method", strokeWidth: 3 })) : null,
       ] });
     if (!links.href) opened(plot, points);
     return framed(plot, Explorer.legend(index, methods));

@@ -47,7 +47,14 @@
     context.lineTo(0, half);
     context.closePath();
   } };
-  const SYMBOLS = { o: "circle", s: "square", "^": "triangle", v: down, D: "diamond", P: "cross", X: "times", "*": "star", h: "hexagon", p: "wye", d: "diamond2" };
+  // Matplotlib's filled X: D3's is drawn with strokes alone.
+  const cross = { draw(context, size) {
+    const [far, near] = [Math.sqrt(size / 1.6), Math.sqrt(size / 1.6) / 2];
+    const corners = [[0, near], [near, far], [far, near], [near, 0], [far, -near], [near, -far], [0, -near], [-near, -far], [-far, -near], [-near, 0], [-far, near], [-near, far]];
+    corners.forEach(([x, y], place) => (place ? context.lineTo(x, y) : context.moveTo(x, y)));
+    context.closePath();
+  } };
+  const SYMBOLS = { o: "circle", s: "square", "^": "triangle", v: down, D: "diamond", P: "cross", X: cross, "*": "star", h: "hexagon", p: "wye", d: "diamond2" };
   Explorer.symbol = (index, method) => SYMBOLS[index.methods[method]?.marker] ?? "circle";
 
   const sum = (numbers) => Object.values(numbers).reduce((total, number) => total + number, 0);

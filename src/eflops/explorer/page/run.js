@@ -50,7 +50,7 @@
     const kept = new Set(weights);
     const wrong = weights.filter((weight) => !real.has(weight));
     const missed = truth.filter((feature) => !kept.has(feature));
-    return [h("p", {}, `Of ${truth.length} true features ${hits.length} were found (true positives), ${missed.length} were missed; ${wrong.length} kept weights are false positives.`),
+    return [h("p", {}, `Of ${truth.length} true features ${hits.length} were found (true positives), ${missed.length} missed; false positives among the kept weights: ${wrong.length}.`),
       h("h3", {}, `Found (${hits.length})`), chips(hits, "true"), h("h3", {}, `False (${wrong.length})`), chips(wrong, "false"), h("h3", {}, `Missed (${missed.length})`), chips(missed)];
   };
 
@@ -87,7 +87,7 @@
     const text = h("pre", { tabindex: "0" });
     const fill = () => { text.textContent ||= JSON.stringify(Explorer.record(runs, curves, supports, own), null, 1); };
     return [h("h2", {}, "Record"), h("details", { toggle: fill }, h("summary", {}, "As JSON"),
-      h("p", { class: "soft" }, "Curves and weights have four digits here; the record in the results folder has all."),
+      h("p", { class: "soft" }, "Curves and weights have four digits here, and more than 200 weights are left out; the record in the results folder has all."),
       h("button", { type: "button", click: (event) => { fill(); Explorer.copy(text.textContent); event.target.textContent = "copied"; } }, "copy"), text)];
   };
 

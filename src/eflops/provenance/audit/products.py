@@ -8,7 +8,6 @@ import json
 import math
 import re
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, products, target_of
 from eflops.errors import UserError
-from eflops.files import read_json, sha256
+from eflops.files import inflate, read_json, sha256
 from eflops.provenance.audit.records import differences
 from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
@@ -128,7 +127,7 @@ def check_explorer(
 def inflated(page: str) -> list[str]:
     """A page's text, and the text of each of its deflated parts."""
     parts = DEFLATED.findall(page)
-    return [DEFLATED.sub("", page), *(zlib.decompress(base64.b64decode(part)).decode() for part in parts)]
+    return [DEFLATED.sub("", page), *(inflate(base64.b64decode(part)).decode() for part in parts)]
 
 
 def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
