@@ -14,7 +14,8 @@ from eflops.cli import main
 from eflops.config.models import Table
 from eflops.data.build import build as build_any
 from eflops.data.federation import Federation, load, save
-from eflops.data.table import build, features, problems
+from eflops.data.table import build, features, spec_of
+from eflops.data.table_checks import report
 from eflops.data.tabular import read_features
 from eflops.errors import UserError
 
@@ -140,7 +141,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     whole.loc[11, "pressure"] = None
     whole = whole.rename(columns={"twin": "dose"})
     whole.to_csv("t.csv", index=False)
-    report = problems(entry(ignore=[], sites="site", clients=10, min_rows=8), [0])
+    report = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
     expected = [
         "t.csv: 'age' holds text among its numbers: ?; mend them or ignore the column.",
         "t.csv: 1 value is missing in 'sex': row 7.",
@@ -172,13 +173,13 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
 )
 def test_an_entry_that_does_not_fit_its_file_is_reported(changes: Any, sentence: str) -> None:
     sheet().to_csv("t.csv", index=False)
-    (fault,) = problems(entry(**changes), [0]).faults
+    (fault,) = report(spec_of(entry(**changes)), [0]).faults
     assert fault.startswith(sentence)
 
 
 def test_a_class_with_too_few_rows_is_named() -> None:
     sheet().assign(grade=["rare"] * 2 + ["common"] * 38).to_csv("t.csv", index=False)
-    (fault,) = problems(entry(target="grade", ignore=["name", "site"]), [0]).faults
+    (fault,) = report(spec_of(entry(target="grade", ignore=["name", "site"])), [0]).faults
     assert fault.startswith(
         "t.csv: a class needs 2 rows for testing and 1 for training, and these have fewer: rare (2)"
     )

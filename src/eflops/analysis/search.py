@@ -20,6 +20,7 @@ from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.temperature import best_at_each
 from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
+from eflops.config.data import DataSettings
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.searches import ranking
@@ -321,7 +322,7 @@ def _from_shares(method: str, shares: pd.Series, paper: Paper) -> list[float]:
     return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 
-def probes_of(data: Mapping[str, Any]) -> pd.DataFrame:
+def probes_of(data: DataSettings) -> pd.DataFrame:
     """The probes of the data that a search trains on, with their genes, as `Source.probes` gives them."""
     return named_features(data).rename(columns={"gene": "probe"})
 

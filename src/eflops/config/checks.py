@@ -58,7 +58,7 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from find(config)
 
 
-def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def _settings_mistakes(config: Config, method: str, values: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Mistakes in a part of a method's settings; every setting has a default, so a part can be checked alone."""
     model = settings_class(config.methods[method].method)
     try:

@@ -5,7 +5,6 @@ import copy
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from eflops.code import module_file
 from eflops.config.messages import unknown
@@ -27,7 +26,7 @@ def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
         yield f"{key_path}: {module} is no method but a part of some; {_right('methods')}."
 
 
-def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Whether "module:Class" leads to a class with all parts of a method, which takes these options."""
     absent = [*_name_mistakes(path, f"{key_path}.method")]
     if absent:
@@ -41,7 +40,7 @@ def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Ite
     yield from _option_mistakes(path, options, f"{key_path}.options")
 
 
-def _option_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def _option_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Whether a class takes these options, where its own `__init__` says what it takes."""
     node = _defined(*path.split(":"))[1]
     for part in node.body if isinstance(node, ast.ClassDef) else []:
@@ -61,7 +60,7 @@ def model_mistakes(path: str, key_path: str) -> Iterator[str]:
     yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("shape", "classes"), (), key_path)
 
 
-def maker_mistakes(path: str, parameters: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def maker_mistakes(path: str, parameters: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Whether "module:function" leads to a function that can make a product with these parameters."""
     yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("source",), tuple(parameters), key_path)
 

@@ -70,9 +70,9 @@ def refuse_broken_files(arguments: Iterable[str]) -> None:
         sys.exit("\n".join(f"config: {mistake}" for mistake in broken))
 
 
-def _unusable(raw: Any) -> str:
+def _unusable(raw: object) -> str:
     """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), raw)]
+    waiting: list[tuple[tuple[str, ...], object]] = [((), raw)]
     while waiting:
         path, value = waiting.pop()
         key_path = ".".join(path)
@@ -98,25 +98,26 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
     return " ".join(filter(None, [error.context, error.problem]))
 
 
-def merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:
     """`base` with `change` laid over it, mapping by mapping, as Snakemake merges config files."""
     merged = dict(base)
     for key, value in change.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = merge(merged[key], value) if both else value
+        below = merged.get(key)
+        merged[key] = merge(below, value) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
     return merged
 
 
-def in_order_of(base: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+def in_order_of(base: Mapping[str, object], config: Mapping[str, object]) -> dict[str, Any]:
     """`config` with its keys in the order that `base` has them, at every depth; other keys follow.
 
     Snakemake puts the keys of an overlay first, and tables and legends follow the order of the methods.
     """
-    keys = [*(key for key in base if key in config), *(key for key in config if key not in base)]
-    ordered = {}
-    for key in keys:
-        both = isinstance(config[key], Mapping) and isinstance(base.get(key), Mapping)
-        ordered[key] = in_order_of(base[key], config[key]) if both else config[key]
+    ordered: dict[str, Any] = {}
+    for key in [*(key for key in base if key in config), *(key for key in config if key not in base)]:
+        above, value = base.get(key), config[key]
+        if isinstance(above, Mapping) and isinstance(value, Mapping):
+            value = in_order_of(above, value)
+        ordered[key] = value
     return ordered
 
 
@@ -132,7 +133,7 @@ def read(*paths: Path) -> Config:
     return check(raw)
 
 
-def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
+def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:
     """`raw` with what its file of chosen settings holds instead of the file's name, so that it can be stored alone."""
     path, methods = raw.get("chosen"), raw.get("methods")
     if not isinstance(path, str) or not isinstance(methods, Mapping):
@@ -141,7 +142,7 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     if file is None:
         raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or leave this out."])
     chosen, by_case = {}, _case_entries(raw)
-    experiments = dict(raw.get("experiments") or {})
+    experiments: dict[str, Any] = {**(raw.get("experiments") or {})}  # type: ignore[dict-item]
     for entry, by_method in read_yaml(file).items():
         if not isinstance(by_method, Mapping) or not all(isinstance(each, Mapping) for each in by_method.values()):
             right = "each data set should have methods, and each method its settings, such as eflops: {rate: 0.1}"
@@ -153,7 +154,7 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "chosen": chosen, **({"experiments": experiments} if experiments else {})}
 
 
-def _case_entries(raw: Mapping[str, Any]) -> dict[str, list[str]]:
+def _case_entries(raw: Mapping[str, object]) -> dict[str, list[str]]:
     """The experiments whose cases are in the file of chosen settings, by the entry that holds them."""
     experiments = raw.get("experiments")
     by_entry: dict[str, list[str]] = {}
@@ -163,7 +164,7 @@ def _case_entries(raw: Mapping[str, Any]) -> dict[str, list[str]]:
     return by_entry
 
 
-def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
+def check(raw: Mapping[str, object], trusted: bool = True) -> Config:
     """The config of a plain mapping, or a ConfigError that lists every mistake.
 
     trusted: whether it is the user's, so that the code that it names may be run.

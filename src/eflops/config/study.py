@@ -33,19 +33,19 @@ class Study:
     stored: dict[str, Any] = field(default_factory=dict)
 
 
-def write(raw: Mapping[str, Any], path: Path) -> None:
+def write(raw: Mapping[str, object], path: Path) -> None:
     """Write the study of a config and of the present code; methods keep the config's order, which tables follow."""
     config = check(raw)
     seal({FORMAT: PRESENT_FORMAT, "config": config.model_dump(mode="json"), "code": present_code(config)}, path)
 
 
-def seal(stored: Mapping[str, Any], path: Path) -> None:
+def seal(stored: Mapping[str, object], path: Path) -> None:
     """Write a study under a hash of its own."""
     sealed = {**stored, OWN_HASH: own_hash(stored)}
     write_text(path, json.dumps(sealed, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
-def own_hash(stored: Mapping[str, Any]) -> str:
+def own_hash(stored: Mapping[str, object]) -> str:
     """The hash of everything in a study but this hash itself; the order of methods counts."""
     rest = {key: value for key, value in stored.items() if key != OWN_HASH}
     return sha256_bytes(json.dumps(rest, allow_nan=False, ensure_ascii=False).encode())

@@ -27,7 +27,7 @@ from eflops.flower.rows import NodeConfig, load_rows
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
-from eflops.training.methods.base import Rounds, State, Task, answer
+from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, answer
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
@@ -49,7 +49,7 @@ def respond(message: Message, context: Context) -> Message:
     return _guarded(message, context, _answer)
 
 
-def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
+def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], ConfigRecord]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
         if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
@@ -57,8 +57,7 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
         for name in node.trusted:
             trust.allow("method", name)
             trust.allow("model", name)
-        done = act(message, node)
-        return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
+        return Message(RecordDict({RECORD: act(message, node)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
             print(f"eflops: {error}", file=sys.stderr, flush=True)
@@ -67,9 +66,9 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, type(error).__name__), reply_to=message)
 
 
-def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
+def _introduction(message: Message, node: NodeConfig) -> ConfigRecord:
     """Who this node is; one that runs other code says so, and looks at nothing."""
-    known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
+    known = ConfigRecord({"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""})
     if FORGET in message.content.config_records:
         over: Any = message.content.config_records[FORGET]
         NodeMemory(_memory_folder(), over["key"], over["client"], 0).forget()
@@ -77,16 +76,16 @@ def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
         return known
     packed: Any = message.content.config_records[WORK][WORK]
     work = Work.read(packed)
-    known["code"] = _node_code(work.spec.method, work.spec.model)
-    if known["code"] != work.code:
-        print(f"eflops: {other_code(work.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
+    known["code"] = node_code = _node_code(work.spec.method, work.spec.model)
+    if node_code != work.code:
+        print(f"eflops: {other_code(work.code, 'this node', node_code)}", file=sys.stderr, flush=True)
     else:
         _, _, rows = _worker(packed, node)
         known["rows"] = len(rows)
     return known
 
 
-def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
+def _answer(message: Message, node: NodeConfig) -> ConfigRecord:
     """The client's wire message for the server's."""
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
@@ -99,16 +98,16 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
         support = received_messages[-1].support
         assert support is not None
         method = SupportFinetuning(task, support)
-    if not hasattr(method, "start_memory"):
+    if not isinstance(method, HasMemory):
         sent, _ = _train(method, received_messages[-1], rows, order, {})
     else:
         state = _state(method, kept, order, received_messages)
         if state is None:
-            return {LOST: True}
+            return ConfigRecord({LOST: True})
         before, current = state
         sent, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
         kept.keep(before, replace(current, memory=memory))
-    return {"message": messages.encode(sent, task.size), "layout": messages.layout(sent)}
+    return ConfigRecord({"message": messages.encode(sent, task.size), "layout": messages.layout(sent)})
 
 
 def _memory_folder() -> Path:
@@ -126,26 +125,24 @@ def _train(
 
 
 def _state(
-    method: Any, kept: NodeMemory, order: Order, received: list[messages.Message]
+    method: HasMemory, kept: NodeMemory, order: Order, received: list[messages.Message]
 ) -> tuple[ClientState | None, ClientState] | None:
     """The client's state after its last answer that counts, and with this order's messages; None where it is lost.
 
     A client that never answered, or whose state is lost and sent again, begins with an empty memory.
     """
-    seeds, has_view = [order.seed], hasattr(method, "start_view")
+    seeds, viewing = [order.seed], method if isinstance(method, HasView) else None
     if order.resync:
-        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if has_view else None)
+        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if viewing else None)
     if order.counted < 0:
         before = None
-        state = ClientState(-1, method.start_memory(seeds), method.start_view(seeds) if has_view else None)
+        state = ClientState(-1, method.start_memory(seeds), viewing.start_view(seeds) if viewing else None)
     else:
         before = kept.after(order.counted)
         if before is None:
             return None
         state = before
-    view = state.view
-    if view is not None:
-        view = reduce(method.receive, received, view)
+    view = reduce(viewing.receive, received, state.view) if viewing and state.view is not None else None
     return before, replace(state, round=order.round, view=view)
 
 

@@ -17,7 +17,7 @@ from eflops.errors import UserError
 from eflops.files import sha256_bytes
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
-from eflops.training.methods.base import Upload
+from eflops.training.methods.base import HasMemory, HasView, Upload
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
@@ -171,18 +171,18 @@ class GridTransport:
 
     def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
         """Note a round's message, which other clients get later, and the view that all have after it."""
-        method: Any = phase.method
+        viewing = phase.method if isinstance(phase.method, HasView) else None
         if self._phase is not phase:
             self.forget(selection.seeds[0])
             self._phase, self._sent, self.counted = phase, [], {}
-            self._view = method.start_view(selection.seeds) if hasattr(method, "start_view") else None
+            self._view = viewing.start_view(selection.seeds) if viewing else None
         self._sent.append(messages.encode(download, self.size))
-        if self._view is not None:
-            self._view = method.receive(self._view, download)
+        if viewing and self._view is not None:
+            self._view = viewing.receive(self._view, download)
 
     def forget(self, seed: int) -> None:
         """Have nodes delete what they keep for clients of a phase that is over; nobody waits for it."""
-        if self._phase is None or not hasattr(self._phase.method, "start_memory"):
+        if self._phase is None or not isinstance(self._phase.method, HasMemory):
             return
         for client in self.counted:
             content = RecordDict({FORGET: ConfigRecord({"key": f"{self._key}-{seed}", "client": client})})

@@ -142,7 +142,7 @@ class Circumstances(Part):
     runs_in_batch: int
     channel: dict[str, int] = Field({}, description="payload bytes that Flower carried, on a real federation")
     bits: Literal["every machine", "this kind of machine"] = Field(
-        "this kind of machine", description="where the same run has the same bits; a method of one's own: only here"
+        "this kind of machine", description="where the same run has the same bits; a custom method: only here"
     )
     finished_at: str
 
@@ -176,7 +176,7 @@ def write(path: Path, record: Record) -> None:
     write_json(path, {**values, "record_sha256": record_hash(values)})
 
 
-def record_hash(values: dict[str, Any]) -> str:
+def record_hash(values: dict[str, object]) -> str:
     """The sha256 of everything in a record but this hash itself."""
     rest = {key: value for key, value in values.items() if key != "record_sha256"}
     return sha256_bytes(canonical_json(rest).encode())
@@ -193,24 +193,24 @@ def read(path: Path, hashed: bool = True) -> Record:
     return parse(data, str(path), hashed)
 
 
-def parse(data: bytes, place: str, hashed: bool = True) -> Record:
+def parse(data: bytes, name: str, hashed: bool = True) -> Record:
     """The record that a file's bytes hold, its schema checked, and its hashes unless they are passed over.
 
-    place: what it is called where it is wrong.
+    name: what error messages call it.
     """
     try:
         record = Record.model_validate_json(data)
         values = json.loads(data) if hashed else {}
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(f"{place}: this is not a valid run record ({first}); make it again.") from None
+        raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
     if not hashed:
         return record
     # Records of schema 1 have no weights, so the hash is that of what the file says.
     if sha256_bytes(canonical_json(values["result"]).encode()) != record.result_sha256:
-        raise UserError(f"{place}: the result does not match its own hash; the file was changed after the run.")
+        raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
     if record_hash(values) != record.record_sha256:
-        raise UserError(f"{place}: the record does not match its own hash; the file was changed after the run.")
+        raise UserError(f"{name}: the record does not match its own hash; the file was changed after the run.")
     return record
 
 

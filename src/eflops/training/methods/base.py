@@ -20,7 +20,7 @@ block at once. So a method that changes itself in `update` is refused.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -125,6 +125,25 @@ class Rounds(Protocol):
         """The parameters [runs, size] at which a state is evaluated. The largest m of them are kept."""
 
 
+@runtime_checkable
+class HasMemory(Protocol):
+    """What a method has whose clients remember something from one answer to the next."""
+
+    def start_memory(self, seeds: Sequence[int]) -> State:
+        """The memory before a client's first answer, by name, [runs, ...]; `update` also returns it."""
+
+
+@runtime_checkable
+class HasView(Protocol):
+    """What a method has whose server sends changes of what all clients know."""
+
+    def start_view(self, seeds: Sequence[int]) -> Message:
+        """What every client knows before the first round."""
+
+    def receive(self, view: Message, message: Message) -> Message:
+        """What a client that knew this view knows after a further message."""
+
+
 class Method(Rounds, Protocol):
     """A federated method, which a config entry names by module or as `module:Class`.
 
@@ -142,11 +161,6 @@ class Method(Rounds, Protocol):
 
     def start(self, seeds: Sequence[int]) -> State:
         """The server's state before the first round: tensors [runs, ...] by name, for runs with these seeds."""
-
-
-def start_memory(method: Any, seeds: Sequence[int]) -> State:
-    """A client's memory before its first answer; empty for a method without one."""
-    return method.start_memory(seeds) if hasattr(method, "start_memory") else {}
 
 
 def answer(
@@ -183,7 +197,7 @@ def answer(
     return message, after
 
 
-def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
+def check_message(method: Rounds, message: object, runs: int, what: str) -> None:
     """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
     if not isinstance(message, Message):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
@@ -203,7 +217,7 @@ def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
 
 
 def check_tensor(
-    method: Rounds, part: Any, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
+    method: Rounds, part: object, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
 ) -> None:
     """Refuse what is not a tensor of this type and shape, in a sentence that names the method."""
     if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
@@ -211,13 +225,13 @@ def check_tensor(
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
 
 
-def _contents(method: Any, round_: int) -> dict[str, Any]:
+def _contents(method: Rounds, round_: int) -> dict[str, object]:
     """A method's attributes by identity; those that hold numbers by content too, in the first rounds, for it costs."""
     attributes = getattr(method, "__dict__", {})
     return {name: (id(value), _content(value) if round_ < 2 else None) for name, value in attributes.items()}
 
 
-def _content(value: Any) -> Any:
+def _content(value: object) -> object:
     if isinstance(value, Tensor):
         return hash(value.numpy().tobytes())
     if isinstance(value, np.ndarray):
@@ -227,7 +241,7 @@ def _content(value: Any) -> Any:
     return [_content(part) for part in value] if isinstance(value, list | tuple | set) else id(value)
 
 
-def _check_unchanged(method: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+def _check_unchanged(method: Rounds, before: dict[str, object], after: dict[str, object]) -> None:
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
             right = "keep what a client remembers in the memory that `start_memory` begins and `update` returns"
@@ -236,11 +250,11 @@ def _check_unchanged(method: Any, before: dict[str, Any], after: dict[str, Any])
             )
 
 
-def _named(method: Any) -> str:
+def _named(method: Rounds) -> str:
     return f"method {type(method).__module__}:{type(method).__qualname__}"
 
 
-def _described(part: Any) -> str:
+def _described(part: object) -> str:
     if isinstance(part, Tensor):
         return f"a tensor of {str(part.dtype).removeprefix('torch.')} of shape {tuple(part.shape)}"
     return "None" if part is None else f"of type {type(part).__name__}"

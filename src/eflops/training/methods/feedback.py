@@ -18,17 +18,18 @@ averages otherwise, cannot be sent in this way: theta~ = (theta~ z) / z would di
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import Method, State, Task, Upload, Work, average
 from eflops.training.numerics.selection import compress
 
 
+@runtime_checkable
 class Raw(Protocol):
     """What error feedback needs of a method: its raw vectors and scalars, and local steps on them.
 
@@ -151,11 +152,11 @@ class Feedback:
         return {name.removeprefix("scalar "): part for name, part in state.items() if name.startswith("scalar ")}
 
 
-def with_feedback(method: Any, name: str) -> Any:
+def with_feedback(method: Method, name: str) -> Method:
     """The method, with error feedback if its settings ask for it."""
     if getattr(method.task.settings.runs[0], "feedback", None) is None:
         return method
-    if not hasattr(method, "raw_start") or getattr(method, "server_cuts", False):
+    if not isinstance(method, Raw) or getattr(method, "server_cuts", False):
         raise UserError(
             f"methods.{name}: feedback is for methods that exchange raw vectors, E-FLoPS and FedAvg; drop it."
         )

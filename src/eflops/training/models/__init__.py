@@ -1,23 +1,23 @@
 """Models as pure functions of flat parameters, looked up by name."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from eflops import trust
-from eflops.data.federation import Block, Federation
+from eflops.data.federation import Block, Facts, Federation
 
 if TYPE_CHECKING:
     from eflops.results.record import Cell
     from eflops.training.models.base import Model
 
 
-def model_facts(cell: "Cell", federation: Federation) -> dict[str, Any]:
+def model_facts(cell: "Cell", federation: Federation) -> Facts:
     """What a model is built from besides the shape of rows: the data's facts, and whether it has an intercept."""
     return {**federation.meta, "intercept": cell.intercept}
 
 
 def build_model(
-    name: str, rows: Block, meta: dict[str, Any], gated: Sequence[str] | None = None, as_module: bool = False
+    name: str, rows: Block, facts: Facts, gated: Sequence[str] | None = None, as_module: bool = False
 ) -> "Model":
     """The model `name` for data like `rows`.
 
@@ -28,6 +28,6 @@ def build_model(
     if as_module or ":" in name:
         from eflops.training import modules
 
-        return modules.custom(name, shape, meta, gated) if ":" in name else modules.built_in(name, shape, meta)
-    built: Model = trust.load("model", name)(shape, meta)
+        return modules.custom(name, shape, facts, gated) if ":" in name else modules.built_in(name, shape, facts)
+    built: Model = trust.load("model", name)(shape, facts)
     return built

@@ -11,6 +11,8 @@ the arrays that its rows are laid out in:
     def _linear(rows, weights, chosen, result):
         return compiled_function if is_kind(rows, LinearRows) else None
 
+Both functions have the same annotations, because numba compares their signatures.
+
 A method calls `gradient(rows, weights, chosen, result)` and is compiled for each type of rows it meets. No function is
 handed over as an argument: numba would not find its machine code again in the next process.
 """
@@ -19,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -40,13 +42,24 @@ class Layer:
     stop: int
 
 
+class TorchRows(Protocol):
+    """Rows of a torch module, whose gradient autograd computes."""
+
+    def gradient(self, weights: np.ndarray, chosen: np.ndarray, gradient: np.ndarray) -> None: ...
+
+
+# Compiled gradients have an overload for each kind of named tuple.
+Layout = tuple[object, ...] | TorchRows
+GradientFunction = Callable[..., None]
+
+
 @dataclass(frozen=True)
 class Rows:
     """Labelled rows as tensors, and laid out as the model's compiled gradient wants them."""
 
     x: Tensor
     y: Tensor
-    layout: Callable[["Rows"], Any]
+    layout: Callable[..., Layout]
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -54,7 +67,7 @@ class Rows:
         return in_panels(self.x.numpy().T)
 
     @cached_property
-    def arrays(self) -> Any:
+    def arrays(self) -> Layout:
         """The first argument of `gradient`; made once, because a client's rows never change."""
         return self.layout(self)
 
@@ -103,22 +116,22 @@ class Model(Protocol):
         """The cost of one prediction of a model that keeps the weights `kept` [size]."""
 
 
-def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
     """The gradient [runs, size] of the mean loss at weights [runs, size], into `result`.
 
     Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
     Compiled code has an overload for each type of rows. Rows of a torch module compute it by autograd, in Python.
     """
+    assert not isinstance(rows, tuple)
     rows.gradient(weights, chosen, result)
 
 
-def in_python(steps: Function, rows: Any) -> Function:
+def in_python(steps: Function, rows: Layout) -> Function:
     """A compiled function that calls `gradient`: as it is for compiled rows, interpreted for rows of a torch module.
 
     The functions that it calls stay compiled.
     """
-    interpreted: Any = steps
-    return steps if isinstance(rows, tuple) else interpreted.py_func
+    return steps if isinstance(rows, tuple) else steps.py_func  # type: ignore[attr-defined]
 
 
 class MatrixRows(NamedTuple):
@@ -142,7 +155,7 @@ def with_ones(x: np.ndarray) -> np.ndarray:
     return np.column_stack([x, np.ones(len(x), np.float32)])
 
 
-def is_kind(rows: Any, kind: type) -> bool:
+def is_kind(rows: object, kind: type) -> bool:
     """Whether numba's type of `rows` is that of this named tuple."""
     return getattr(rows, "instance_class", None) is kind
 
@@ -177,7 +190,7 @@ def _check_arguments(size: int, theta: Tensor, data: Rows, chosen: Tensor | None
 
 
 @compiled
-def _gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
     gradient(rows, weights, chosen, result)
 
 

@@ -1,11 +1,10 @@
 """What models of classes share: the softmax's errors, and the metrics of logits. Compiled."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.data.federation import Facts
 from eflops.errors import UserError
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, logarithm, total
 from eflops.training.numerics.compiled import compiled
@@ -33,9 +32,9 @@ def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
             logits[label, row] = (logits[label, row] / mass - hit) * share
 
 
-def class_count(meta: dict[str, Any]) -> int:
+def class_count(facts: Facts) -> int:
     """How many classes the facts of a federation state."""
-    count = meta.get("classes")
+    count = facts.get("classes")
     if not isinstance(count, int) or count < 2:
         raise UserError(
             f"meta['classes'] of the data set's Federation is {count!r}; this model predicts classes, so it should be"

@@ -8,8 +8,6 @@ product. A layer with few weights that are not zero is worked on weight by weigh
 the sums are the same.
 """
 
-from typing import Any
-
 import numpy as np
 
 from eflops.training.models.network import KERNEL, POOL, Plan
@@ -258,7 +256,7 @@ def leave_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, fi
 
 
 @compiled
-def _add(weight: Any, lanes: np.ndarray, total: np.ndarray) -> None:
+def _add(weight: np.float32, lanes: np.ndarray, total: np.ndarray) -> None:
     """total += weight lanes."""
     for lane in range(LANES):
         total[lane] = fma(weight, lanes[lane], total[lane])
@@ -287,7 +285,7 @@ def relu_backward(outputs: np.ndarray, gradients: np.ndarray) -> None:
 
 @compiled
 def output_gradients(
-    logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: Any, gradients: np.ndarray
+    logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: np.float32, gradients: np.ndarray
 ) -> None:
     """`share` times (softmax - one-hot) of the logits [classes, LANES]; zero in lanes behind the last row."""
     largest, mass = logits[0].copy(), np.zeros(LANES, np.float32)

@@ -1,13 +1,13 @@
 """Linear regression under the squared loss, with or without an intercept."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numba.extending import overload
 from torch import Tensor
 
+from eflops.data.federation import Facts, unit_of
 from eflops.training.models.base import (
+    GradientFunction,
     Layer,
     MatrixRows,
     Operations,
@@ -69,8 +69,8 @@ class Linear:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _linear(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _linear(rows: LinearRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> GradientFunction | None:
+    def over_rows(rows: LinearRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
             _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
@@ -126,7 +126,6 @@ def _measure(theta: np.ndarray, columns: np.ndarray, labels: np.ndarray, error: 
         r2[run] = 1 - error[run] / spread
 
 
-def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Linear:
+def build(shape: tuple[int, ...], facts: Facts) -> Linear:
     """The model for rows of this shape."""
-    unit = meta.get("target", {}).get("spread")
-    return Linear(shape[0], meta.get("intercept", False), unit)
+    return Linear(shape[0], facts.get("intercept", False), unit_of(facts))

@@ -4,7 +4,7 @@ Runs have their own weights and their own images, so nothing is shared between t
 stays in the cache. A gradient is the sum of those of its blocks, in order.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -151,8 +151,8 @@ def _starts(net: Net, chosen: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: Any, room: Room, gradients: np.ndarray,
-              gradient: np.ndarray) -> None:  # fmt: skip
+def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: np.float32, room: Room,
+              gradients: np.ndarray, gradient: np.ndarray) -> None:  # fmt: skip
     """gradient [size] of `share` times the loss over the chosen rows, whose way forward is in the room."""
     net = rows.net
     last = net.places[3]

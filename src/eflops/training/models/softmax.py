@@ -1,13 +1,13 @@
 """Softmax regression: one weight per class and feature, and an intercept per class where it is wanted."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numba.extending import overload
 from torch import Tensor
 
+from eflops.data.federation import Facts
 from eflops.training.models.base import (
+    GradientFunction,
     Layer,
     MatrixRows,
     Operations,
@@ -79,14 +79,14 @@ class Softmax:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _softmax(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> GradientFunction | None:
+    def over_rows(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
             _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
             _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, result)
 
-    def over_shifted_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+    def over_shifted_rows(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         features = rows.columns.shape[1]
         inside, inside_result = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
         if chosen.shape[1] == 0:
@@ -155,6 +155,6 @@ def _over_chosen_rows(
             chosen_product(logits[label], panels, chosen[run], result[run, label * features : (label + 1) * features])
 
 
-def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Softmax:
+def build(shape: tuple[int, ...], facts: Facts) -> Softmax:
     """The model for rows of this shape."""
-    return Softmax(shape[0], class_count(meta), meta.get("intercept", False))
+    return Softmax(shape[0], class_count(facts), facts.get("intercept", False))
