@@ -141,7 +141,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     whole.loc[11, "pressure"] = None
     whole = whole.rename(columns={"twin": "dose"})
     whole.to_csv("t.csv", index=False)
-    report = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
+    reading = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
     expected = [
         "t.csv: 'age' holds text among its numbers: ?; mend them or ignore the column.",
         "t.csv: 1 value is missing in 'sex': row 7.",
@@ -153,11 +153,11 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
         "t.csv: a site needs two rows, and these have one: c; give it to another site or leave it out.",
         "t.csv: min_rows is 8, and these sites have fewer rows: b (5); lower min_rows to 5 or leave them out.",
     ]
-    assert report.faults == expected
-    assert any("1 column has one value in all rows and cannot help: batch" in note for note in report.notes)
+    assert reading.faults == expected
+    assert any("1 column has one value in all rows and cannot help: batch" in note for note in reading.notes)
     with pytest.raises(UserError) as refused:
         build(entry(ignore=[], sites="site", clients=10, min_rows=8), None, 0)
-    assert str(refused.value).splitlines() == report.faults
+    assert str(refused.value).splitlines() == reading.faults
 
 
 @pytest.mark.parametrize(
