@@ -73,7 +73,7 @@ class Task:
             getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
         )
         if initial is None:
-            raise UserError("initial: module takes the first weights of a model of your own; this one has uniform.")
+            raise UserError("initial: module takes the first weights of a custom model; this one has uniform.")
         first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
@@ -108,7 +108,15 @@ class Rounds(Protocol):
     task: Task
 
     def download(self, state: State, round_: int) -> Message:
-        """The server's message to all clients that a round selects."""
+        """The server's message to all clients that a round selects.
+
+        Args:
+            state: the server's, [runs, ...] by name.
+            round_: from 0 on; finetuning goes on counting.
+
+        Returns:
+            One message for all runs, its parts [runs, size] or [runs, gated].
+        """
 
     def update(self, received: Message, work: Work) -> Message | tuple[Message, State]:
         """A client's answer; with its new memory if the method has `start_memory`.
@@ -116,13 +124,26 @@ class Rounds(Protocol):
         Args:
             received: the server's message, or the client's view after it; a copy, [runs, ...].
             work: the client's rows, batches and memory, and the runs' seeds and settings.
+
+        Returns:
+            A message with the same parts, [runs, ...]; the runs are those of `work`, not all of the block.
         """
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
-        """The server's next state from the answers, in the order of the clients; `average` adds a part of them up."""
+        """The server's next state.
+
+        Args:
+            state: the server's before the round, [runs, ...] by name.
+            uploads: the answers in the order of the clients, each for the runs that selected the client. The weights of
+                a run's answers sum to 1; `average` adds a part of the answers up with them.
+            round_: as in `download`.
+
+        Returns:
+            The state after the round; it may gain parts, such as a support.
+        """
 
     def effective(self, state: State) -> Tensor:
-        """The parameters [runs, size] at which a state is evaluated. The largest m of them are kept."""
+        """The parameters [runs, size] at which a state is evaluated; the m largest are kept after training."""
 
 
 @runtime_checkable
@@ -147,8 +168,9 @@ class HasView(Protocol):
 class Method(Rounds, Protocol):
     """A federated method, which a config entry names by module or as `module:Class`.
 
-    Inherit from a built-in method and override what differs. This one is federated averaging whose server moves every
-    weight towards zero:
+    One object serves all clients and runs of a block, so it keeps nothing from one call to the next but what `__init__`
+    sets. Inherit from a built-in method and override what differs. This one is federated averaging whose server moves
+    every weight towards zero:
 
         class SoftThreshold(fedavg.Method):
             def aggregate(self, state, uploads, round_):
@@ -157,7 +179,12 @@ class Method(Rounds, Protocol):
     """
 
     def __init__(self, task: Task, **options: Any) -> None:
-        """The task's model, target m and settings; `options` are those of the config entry, as they are."""
+        """Set up what depends on the task alone.
+
+        Args:
+            task: the model, how many weights to keep (m), and the settings of the runs.
+            options: those of the config entry, as they are.
+        """
 
     def start(self, seeds: Sequence[int]) -> State:
         """The server's state before the first round: tensors [runs, ...] by name, for runs with these seeds."""

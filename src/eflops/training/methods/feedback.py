@@ -1,13 +1,13 @@
 """Error feedback: sparse changes both ways from the first round, and nothing that is left out is lost.
 
 Server and clients share a view v of the raw vectors (theta, or theta~ and phi). The server sends what its compressor C
-tells of the difference between its vectors and the view, and all add that to the view:
+sends of the difference between its vectors and the view, and all add that to the view:
 
     down:    v += C(theta - v)
     client:  local steps from v to theta_k;  a = theta_k - v + e_k;  sends C(a), keeps e_k = a - C(a)
     server:  theta += sum_k w_k C(a_k)
 
-C tells the k largest entries. Of phi, which the constraint moves all alike, it tells the k largest deviations from the
+C sends the k largest entries. Of phi, which the constraint moves all alike, it sends the k largest deviations from the
 median and one number, the mean of the others. A client that was not selected gets the messages that it missed with its
 next one; their bytes count. Nothing is cut before the end of training.
 

@@ -21,8 +21,8 @@ def build_model(
 ) -> "Model":
     """The model `name` for data like `rows`.
 
-    gated: the modules of a model of the user's own that may be gated and cut; None for all. as_module: a built-in
-    model as a torch module too, which is the only form of a model of the user's own.
+    gated: the modules of a custom model that may be gated and cut; None for all. as_module: a built-in
+    model as a torch module too, which is the only form of a custom model.
     """
     shape = rows.x.shape[1:]
     if as_module or ":" in name:

@@ -88,12 +88,25 @@ class Operations:
 
 
 class Model(Protocol):
-    """A model and its loss; parameters are [runs, size].
+    """A model and its loss, for several runs at once: the only form in which methods and engines see a model.
 
-    size: how many parameters there are.
-    gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such as
-        an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and gates.
-    layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
+    A custom model needs none of this: it is a torch module, which `modules.ModuleModel` brings into this form. What a
+    built-in model adds is a compiled gradient.
+
+    Attributes:
+        size: how many parameters there are; parameters are [runs, size].
+        gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such
+            as an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and
+            gates.
+        layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
+
+    Example, one step of gradient descent and its test metrics:
+
+        model = Linear(features=10)
+        theta = torch.stack([model.initial(seed) for seed in (0, 1)])    # [2, 10]
+        data = model.rows(x, y)                                          # x [rows, 10], y [rows], float32
+        theta -= 0.1 * model.gradient(theta, data, None)
+        model.measure(theta, data)["r2"]                                 # [2]
     """
 
     size: int
@@ -101,13 +114,22 @@ class Model(Protocol):
     layers: tuple[Layer, ...]
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
-        """The rows of a data block."""
+        """The rows of a data block: x [rows, ...] float32, y [rows] float32 numbers or int64 classes."""
 
     def initial(self, seed: int) -> Tensor:
         """The first parameters [size] of the run with this seed: `initial: uniform`."""
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
-        """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
+        """The gradient of the mean loss.
+
+        Args:
+            theta: the parameters [runs, size], float32.
+            data: the rows of a client.
+            chosen: the rows of each run's mini-batch, [runs, batch] int64; None for all rows.
+
+        Returns:
+            The gradient [runs, size].
+        """
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """The metrics [runs] of parameters on test rows."""
@@ -145,14 +167,11 @@ class MatrixRows(NamedTuple):
     labels: np.ndarray
 
 
-def matrix_rows(rows: Rows) -> MatrixRows:
-    """The layout of rows of features."""
-    return MatrixRows(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())
-
-
-def with_ones(x: np.ndarray) -> np.ndarray:
-    """Rows [n, features] with a last feature of ones, whose weight is an intercept."""
-    return np.column_stack([x, np.ones(len(x), np.float32)])
+def matrix_rows(kind: type[MatrixRows], x: np.ndarray, y: np.ndarray, intercept: bool) -> Rows:
+    """Rows of features in a layout of this kind; an intercept is the weight of a last feature that is always 1."""
+    x = np.column_stack([x, np.ones(len(x), np.float32)]) if intercept else x
+    layout = lambda rows: kind(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())  # noqa: E731
+    return Rows(torch.from_numpy(x), torch.from_numpy(y), layout)
 
 
 def is_kind(rows: object, kind: type) -> bool:
@@ -164,8 +183,8 @@ def compiled_gradient(size: int, theta: Tensor, data: Rows, chosen: Tensor | Non
     """The gradient of a model outside compiled code, as `Model.gradient` has it."""
     _check_arguments(size, theta, data, chosen)
     result = torch.empty_like(theta)
-    places = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
-    _gradient(data.arrays, theta.contiguous().numpy(), places, result.numpy())
+    batch = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
+    _gradient(data.arrays, theta.contiguous().numpy(), batch, result.numpy())
     return result
 
 

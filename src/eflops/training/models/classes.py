@@ -51,7 +51,7 @@ def check_labels(labels: np.ndarray, classes: int) -> None:
 
 
 def class_metrics(logits: Tensor, labels: Tensor, area: bool = False) -> dict[str, Tensor]:
-    """Accuracy, cross-entropy and, where asked for, AUC of logits [runs, rows, classes]."""
+    """Accuracy, cross-entropy and, with `area`, AUC of logits [runs, rows, classes]."""
     names = ("accuracy", "cross_entropy", "auc") if area else ("accuracy", "cross_entropy")
     metrics = torch.empty(len(names), len(logits), dtype=torch.float64)
     _class_metrics(logits.contiguous().numpy(), labels.numpy(), metrics.numpy())
@@ -78,7 +78,7 @@ def _class_metrics(logits: np.ndarray, labels: np.ndarray, metrics: np.ndarray) 
 
 @compiled
 def _cross_entropy(logits: np.ndarray, best: int, label: int) -> float:
-    """ln sum_c e^(logit_c - largest) - (own logit - largest)."""
+    """ln sum_c e^(logit_c - largest) - (logit of the label - largest)."""
     largest, mass = np.float64(logits[best]), 0.0
     for other in range(logits.size):
         mass += exponential(np.float64(logits[other]) - largest)

@@ -17,7 +17,6 @@ from eflops.training.models.base import (
     is_kind,
     matrix_rows,
     uniform_start,
-    with_ones,
 )
 from eflops.training.numerics.arithmetic import total
 from eflops.training.numerics.compiled import OPTIONS, compiled
@@ -45,8 +44,7 @@ class Linear:
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
-        x = with_ones(x) if self.size > self.gated else x
-        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: LinearRows(*matrix_rows(rows)))
+        return matrix_rows(LinearRows, x, y, self.size > self.gated)
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
@@ -96,15 +94,15 @@ def _over_all_rows(
 def _over_chosen_rows(
     panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
-    """Each run has rows of its own."""
+    """Each run has its rows."""
     runs, width = weights.shape
-    own = np.zeros(len(panels) * WIDTH, np.float32)
+    padded = np.zeros(len(panels) * WIDTH, np.float32)
     outputs, share = np.empty(chosen.shape[1], np.float32), np.float32(2 / chosen.shape[1])
     for run in range(runs):
-        own[:width] = weights[run]
-        chosen_dots(own, panels, chosen[run], outputs)
-        for place in range(outputs.size):
-            outputs[place] = (outputs[place] - labels[chosen[run, place]]) * share
+        padded[:width] = weights[run]
+        chosen_dots(padded, panels, chosen[run], outputs)
+        for index in range(outputs.size):
+            outputs[index] = (outputs[index] - labels[chosen[run, index]]) * share
         chosen_product(outputs, panels, chosen[run], result[run])
 
 

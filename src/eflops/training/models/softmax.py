@@ -17,7 +17,6 @@ from eflops.training.models.base import (
     is_kind,
     matrix_rows,
     uniform_start,
-    with_ones,
 )
 from eflops.training.models.classes import check_labels, class_count, class_metrics, softmax_errors
 from eflops.training.numerics.compiled import OPTIONS, compiled
@@ -52,9 +51,7 @@ class Softmax:
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
         check_labels(y, self.classes)
-        kind = ShiftedRows if self.has_intercept else SoftmaxRows
-        x = with_ones(x) if self.has_intercept else x
-        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: kind(*matrix_rows(rows)))
+        return matrix_rows(ShiftedRows if self.has_intercept else SoftmaxRows, x, y, self.has_intercept)
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
@@ -142,14 +139,14 @@ def _over_all_rows(
 def _over_chosen_rows(
     panels: np.ndarray, labels: np.ndarray, features: int, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
-    """Each run has rows of its own."""
+    """Each run has its rows."""
     classes = weights.shape[1] // features
-    own = np.zeros(len(panels) * WIDTH, np.float32)
+    padded = np.zeros(len(panels) * WIDTH, np.float32)
     logits = np.empty((classes, chosen.shape[1]), np.float32)
     for run in range(len(weights)):
         for label in range(classes):
-            own[:features] = weights[run, label * features : (label + 1) * features]
-            chosen_dots(own, panels, chosen[run], logits[label])
+            padded[:features] = weights[run, label * features : (label + 1) * features]
+            chosen_dots(padded, panels, chosen[run], logits[label])
         softmax_errors(logits, labels[chosen[run]])
         for label in range(classes):
             chosen_product(logits[label], panels, chosen[run], result[run, label * features : (label + 1) * features])

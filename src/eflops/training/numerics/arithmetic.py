@@ -143,8 +143,8 @@ def _into_parts(squared: bool) -> Callable[..., None]:
 
             def body(k: Value, before: vectors.Values) -> vectors.Values:
                 at = builder.gep(position, [builder.mul(k, vectors.WHOLE(PARTS))])
-                own = vectors.load(builder, at, vector)
-                return [vectors.fma(builder, own, own, *before) if squared else builder.fadd(*before, own)]
+                row = vectors.load(builder, at, vector)
+                return [vectors.fma(builder, row, row, *before) if squared else builder.fadd(*before, row)]
 
             (after,) = vectors.loop(builder, count, [vectors.load(builder, sums, vector)], body)
             vectors.store(builder, after, sums)

@@ -139,10 +139,10 @@ def _dots(
     rights = [builder.gep(right, [builder.mul(row, WHOLE(WIDTH))]) for row in rows]
 
     def body(panel: Value, sums: Values) -> Values:
-        own = load(builder, builder.gep(weights, [builder.mul(panel, WHOLE(WIDTH))]), vector)
+        weight = load(builder, builder.gep(weights, [builder.mul(panel, WHOLE(WIDTH))]), vector)
         at = builder.mul(panel, size)
         values = [load(builder, builder.gep(position, [at]), vector) for position in rights]
-        return [fma(builder, own, value, total) for value, total in zip(values, sums, strict=True)]
+        return [fma(builder, weight, value, total) for value, total in zip(values, sums, strict=True)]
 
     for position, parts in zip(results, loop(builder, count, [same(vector, 0.0)] * len(rows), body), strict=True):
         half = WIDTH // 2
