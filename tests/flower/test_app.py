@@ -274,7 +274,7 @@ class Counting:
         self.rounds: list[int] = []
         self.faults: list[str] = []
         self.channel = {"down": 0}
-        self.counted: dict[int, int] = {}
+        self.answered: dict[int, int] = {}
 
     def remember(self, phase: Phase, download: Parameters, selection: ClientSelection) -> None:
         """There is no memory to keep."""

@@ -87,7 +87,7 @@ def test_an_answer_that_did_not_count_is_no_part_of_a_clients_memory(tmp_path: P
     entry = trained(tmp_path, Watched(lambda number: number != 5), faults="continue")
     lost = orders[4]
     (later, *_) = [order for order in orders[5:] if order["client"] == lost["client"]]
-    assert later["counted"] == lost["counted"] < lost["round"]
+    assert later["answered"] == lost["answered"] < lost["round"]
     assert len(entry.result.faults) == 1
     assert entry.result.status == "finished"
 

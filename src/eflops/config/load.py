@@ -44,7 +44,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, yaml.reader.ReaderError):
         raise ConfigError([f"{path}: this is not a text file in UTF-8, so it is no config file."]) from None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([f"{path}{_line(error)}: this is not valid YAML; {_problem(error)}."]) from None
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        tab = "a tab stands there; indent with spaces" if "'\\t'" in str(error.problem) else ""
+        problem = tab or " ".join(filter(None, [error.context, error.problem]))
+        raise ConfigError([f"{path}{line}: this is not valid YAML; {problem}."]) from None
     except RecursionError:
         raise ConfigError([f"{path}: this is nested too deep; a config has at most {DEEPEST} levels."]) from None
     except (yaml.YAMLError, TypeError, ValueError) as error:
@@ -86,16 +89,6 @@ def _unusable(raw: object) -> str:
         elif isinstance(value, list):
             waiting += [((*path, str(number)), each) for number, each in enumerate(value)]
     return ""
-
-
-def _line(error: yaml.MarkedYAMLError) -> str:
-    return f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-
-
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    if "'\\t'" in str(error.problem):
-        return "a tab stands there; indent with spaces"
-    return " ".join(filter(None, [error.context, error.problem]))
 
 
 def merge(base: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:

@@ -214,7 +214,7 @@ def _draw(ranges: dict[str, Range], trial: int, group: int) -> Changes:
     }
 
 
-# A setting that was renamed keeps its stream, so that the trials of earlier searches come out again.
+# A setting that was renamed keeps its stream, so that the trials of earlier searches are reproduced.
 STREAMS = {present: former for former, present in FORMER.items()}
 
 

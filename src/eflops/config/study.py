@@ -77,18 +77,11 @@ def read_study(folder: Path, *configs: Path) -> Study:
 
 def present_code(config: Config) -> dict[str, str]:
     """The content hash of every module of the package, and of custom methods and data sets."""
-    return code_hashes(*_package_modules(), *_own_modules(config))
+    methods = (training_roots(entry.method, "linear", config.engine)[-1] for entry in config.methods.values())
+    return code_hashes(*_package_modules(), *methods, *(data_module(entry.kind) for entry in config.datasets.values()))
 
 
 def _package_modules() -> Iterator[str]:
     root = Path(eflops.__file__).parent
     for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root.parent).with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _own_modules(config: Config) -> Iterator[str]:
-    for method in config.methods.values():
-        yield training_roots(method.method, "linear", config.engine)[-1]
-    for dataset in config.datasets.values():
-        yield data_module(dataset.kind)
+        yield ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")

@@ -1,6 +1,6 @@
 """The client's side of the Flower app: what the server sends in, the node's answer out.
 
-Whatever goes wrong on a node is told to the server by the kind of the error alone: its text could hold what only the
+The server learns only the kind of an error on a node: its text could hold what only the
 node may know, and stays in the node's own log.
 """
 
@@ -134,11 +134,11 @@ def _state(
     seeds, viewing = [order.seed], method if isinstance(method, HasView) else None
     if order.resync:
         return None, ClientState(order.round, method.start_memory(seeds), received[-1] if viewing else None)
-    if order.counted < 0:
+    if order.answered < 0:
         before = None
         state = ClientState(-1, method.start_memory(seeds), viewing.start_view(seeds) if viewing else None)
     else:
-        before = kept.after(order.counted)
+        before = kept.after(order.answered)
         if before is None:
             return None
         state = before

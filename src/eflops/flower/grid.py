@@ -136,7 +136,7 @@ class GridTransport:
         self._key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
         self._away: set[int] = set()
         # Of the present phase: the last round whose answer counts, by client; all messages so far; what clients know.
-        self.counted: dict[int, int] = {}
+        self.answered: dict[int, int] = {}
         self._phase: Phase | None = None
         self._sent: list[bytes] = []
         self._view: messages.Message | None = None
@@ -165,7 +165,7 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
-        self.counted |= dict.fromkeys(answers, round_)
+        self.answered |= dict.fromkeys(answers, round_)
         weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
@@ -174,7 +174,7 @@ class GridTransport:
         viewing = phase.method if isinstance(phase.method, HasView) else None
         if self._phase is not phase:
             self.forget(selection.seeds[0])
-            self._phase, self._sent, self.counted = phase, [], {}
+            self._phase, self._sent, self.answered = phase, [], {}
             self._view = viewing.start_view(selection.seeds) if viewing else None
         self._sent.append(messages.encode(download, self.size))
         if viewing and self._view is not None:
@@ -184,7 +184,7 @@ class GridTransport:
         """Have nodes delete what they keep for clients of a phase that is over; nobody waits for it."""
         if self._phase is None or not isinstance(self._phase.method, HasMemory):
             return
-        for client in self.counted:
+        for client in self.answered:
             content = RecordDict({FORGET: ConfigRecord({"key": f"{self._key}-{seed}", "client": client})})
             _send(self.grid, content, self.nodes[client], "query", self.fault_policy.seconds)
 
@@ -193,14 +193,14 @@ class GridTransport:
     ) -> ConfigRecord:
         """A client's order: with a view also the messages that it missed; the whole view where its state is lost."""
         assert self._phase is not None
-        phase, counted, message = self._phase, self.counted.get(client, -1), download
+        phase, answered, message = self._phase, self.answered.get(client, -1), download
         sent = self._sent[-1:]
         if self._view is not None and resync:
             message, sent = self._view, [messages.encode(self._view, self.size)]
         elif self._view is not None:
-            sent = self._sent[max(0, counted + 1 - phase.first_round) :]
+            sent = self._sent[max(0, answered + 1 - phase.first_round) :]
         key = f"{self._key}-{seed}"
-        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, key, counted, resync)
+        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, key, answered, resync)
         return order.record(sent, messages.layout(message))
 
     def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:

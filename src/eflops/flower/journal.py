@@ -47,7 +47,7 @@ class Journal:
             for upload in uploads
         ]
         kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
-        write_json(path, {**kept, "counted": list(self.transport.counted.items())})
+        write_json(path, {**kept, "answered": list(self.transport.answered.items())})
         return uploads
 
     def forget(self) -> None:
@@ -59,7 +59,7 @@ class Journal:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
-        self.transport.counted.update(map(tuple, kept["counted"]))
+        self.transport.answered.update(map(tuple, kept["answered"]))
         return [
             Upload(
                 torch.tensor([0]),

@@ -64,7 +64,7 @@ class Work:
 class Order:
     """What a client is to do with a message: as which client, in which phase, round and run, in how many steps.
 
-    key: of our run, by which a node keeps a client's memory. counted: the last round whose answer from this client
+    key: of our run, by which a node keeps a client's memory. answered: the last round whose answer from this client
     counts, -1 before the first. resync: the message is the whole view, because the client lost its state.
     """
 
@@ -75,7 +75,7 @@ class Order:
     steps: int | str
     batch_size: int | None
     key: str = ""
-    counted: int = -1
+    answered: int = -1
     resync: bool = False
 
     def record(self, messages: list[bytes], layout: str) -> ConfigRecord:

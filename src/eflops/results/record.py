@@ -72,7 +72,7 @@ class Cell(Part):
     evaluate_every: int
 
     def kept_weights(self, parameters: int, classes: int | None) -> int:
-        """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+        """m of this cell's models."""
         return kept_weights(self.density, self.genes_per_class or self.keep, parameters, classes)
 
     @property

@@ -1,7 +1,7 @@
 """The algorithm in plain torch: one run, one client after the other, every gradient by autograd.
 
 Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
-method of one's own can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
+custom method can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
 here is the run that the batched engine trains, but for rounding. `single.py` has
 the data and the model as torch sees them, and makes records of the rounds.
 
