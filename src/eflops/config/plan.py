@@ -23,7 +23,7 @@ from eflops.config.models import (
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
 from eflops.files import read_json
 from eflops.results import paths
-from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
+from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
 
 Changes = dict[str, Value]
@@ -57,11 +57,6 @@ class Plan:
             for method in self.methods
             for run in self.runs(method)
         ]
-
-    @property
-    def data_folders(self) -> list[str]:
-        """The data draws that it trains on, below the folder of all data."""
-        return [f"{self.dataset}/{data_label(ratio, draw)}" for ratio in self.ratios for draw in self.draws]
 
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
