@@ -106,6 +106,7 @@ def _answer(message: Message, node: NodeConfig) -> ConfigRecord:
             return ConfigRecord({LOST: True})
         before, current = state
         sent, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
+        # Both states: the server may not have counted this answer, and then names the one before.
         kept.keep(before, replace(current, memory=memory))
     return ConfigRecord({"message": messages.encode(sent, task.size), "layout": messages.layout(sent)})
 

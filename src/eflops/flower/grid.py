@@ -166,6 +166,7 @@ class GridTransport:
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
         self.answered |= dict.fromkeys(answers, round_)
+        # Sums are taken in the order of the clients, whoever was fastest: floating-point addition is not associative.
         weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
@@ -198,6 +199,7 @@ class GridTransport:
         if self._view is not None and resync:
             message, sent = self._view, [messages.encode(self._view, self.size)]
         elif self._view is not None:
+            # The client's view stands after its last answer that counts, so it lacks every message since then.
             sent = self._sent[max(0, answered + 1 - phase.first_round) :]
         key = f"{self._key}-{seed}"
         order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, key, answered, resync)
@@ -209,6 +211,7 @@ class GridTransport:
         for client, order in orders.items():
             content = RecordDict({RECORD: order, WORK: self._work})
             self._count("down", content)
+            # Replies come in any order, and a late one of an earlier round may be among them: the id tells them apart.
             waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
         outcomes: dict[int, messages.Message | str] = dict.fromkeys(orders, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds

@@ -102,6 +102,7 @@ def _sums_of_window(
 
 def _largest(builder: IRBuilder, sums: Values, positions: Values) -> tuple[Value, Value]:
     """The largest sum and its position, lane by lane; of equal sums the first."""
+    # ">" and not ">=": the first of equal sums wins, as in torch, so that engines pass gradients to the same input.
     best, position = sums[0], positions[0]
     for other, its_position in zip(sums[1:], positions[1:], strict=True):
         larger = builder.fcmp_ordered(">", other, best)
