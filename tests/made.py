@@ -11,7 +11,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, product_job, products
-from eflops.provenance.explain.address import Cell, key_columns
+from eflops.provenance.explain.address import DataCell, key_columns
 from eflops.provenance.explain.trace import Trace, trace
 
 
@@ -32,4 +32,4 @@ def made(config: Config, name: str, source: Source) -> Table | Figure:
 
 def traced(config: Config, name: str, made: Table | Figure, row: Mapping[str, Any], column: str) -> Trace:
     keys = {key: row[key] for key in key_columns(made.data)}
-    return trace(product_of(config, name), made, Cell(keys, column, row[column], 0))
+    return trace(product_of(config, name), made, DataCell(keys, column, row[column], 0))

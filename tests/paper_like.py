@@ -15,7 +15,7 @@ from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import Scorecard, build
-from eflops.analysis.scorecard.table2 import printed_name
+from eflops.analysis.scorecard.table2 import our_name
 from eflops.analysis.source import Source
 from golub_genes import golub_probes
 
@@ -176,7 +176,7 @@ def golub_supports(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
 
 
 def _feature(gene: str, names: pd.DataFrame, paper: Paper) -> int:
-    name = printed_name(gene, paper.gene_aliases)
+    name = our_name(gene, paper.gene_aliases)
     probes = names.index[names["label"] == name.removesuffix(" (second probe)")]
     return int(probes[1] if name.endswith("(second probe)") else probes[0])
 

@@ -27,6 +27,8 @@ from eflops.results.store import Store, opened
 
 IDENTITY = ["experiment", "dataset", "ratio", "method", "variant", "draw", "seed"]
 SETTING = "set_"
+# What a row of the scorecard states of our number.
+ESTIMATE = ("mean", "low", "high", "n", "unit")
 # The columns of traffic by phase that add up to the bytes of a run.
 DIRECTIONS = ("down_", "up_")
 
@@ -107,12 +109,10 @@ class Results:
 
         rows = []
         for line in scorecard_lines(self.folder).values():
-            first = (line.get("ours") or [{}])[0]
-            ours = {name: first.get(name) for name in ("mean", "low", "high", "n", "unit")}
-            paper = line.get("paper")
-            paper = paper.get("value") if isinstance(paper, dict) else paper
-            facts = {name: line.get(name) for name in ("id", "section", "row", "column", "text")}
-            rows.append({**facts, "paper": paper, **ours, "verdict": line["verdict"], "reason": line.get("reason")})
+            paper, ours = line["paper"], dict(line["ours"][0]) if line["ours"] else {}
+            facts = {name: dict(line)[name] for name in ("id", "section", "row", "column", "text")}
+            facts |= {"paper": paper["value"] if paper else None, **{name: ours.get(name) for name in ESTIMATE}}
+            rows.append({**facts, "verdict": line["verdict"], "reason": line["reason"]})
         return pd.DataFrame(rows)
 
     def explain(self, table: str, row: str | Iterable[str] = (), column: str | None = None) -> Explanation:

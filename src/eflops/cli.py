@@ -8,17 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import click
 import typer
 
 from eflops import trust
 from eflops.errors import UserError
-
-if TYPE_CHECKING:
-    from eflops.provenance.explain.explanation import Explanation
-    from eflops.results.store import Store
 
 app = typer.Typer(
     help="Reproduce, explain and verify the E-FLoPS experiments.",
@@ -37,13 +33,20 @@ def _allow_all(given: bool) -> bool:
 
 
 Results = Annotated[Path, typer.Argument(help="a results folder")]
-Configs = Annotated[list[Path] | None, typer.Option("--config", help="config files instead of the recorded study")]
+Configs = Annotated[
+    list[Path] | None,
+    typer.Option("--config", help="instead of config.yaml or the recorded study; may be repeated, later ones on top"),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="as JSON")]
 File = Annotated[Path, typer.Argument(help="a table, a figure or the scorecard; for verify also a record")]
-Row = Annotated[list[str] | None, typer.Option(help="value of a key, or key=value; may be repeated")]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option(
+        *("--row", "--series", "--x"),
+        help="a value of the row, or of a point's series or x; or key=value; may be repeated",
+    ),
+]
 Column = Annotated[str | None, typer.Option(help="a column, or the method of a column")]
-Series = Annotated[list[str] | None, typer.Option(help="the series of a figure, such as the method")]
-X = Annotated[list[str] | None, typer.Option("--x", help="where on the x axis")]
 Line = Annotated[str | None, typer.Option(help="a line of the scorecard, by its id")]
 Seed = Annotated[int | None, typer.Option("--seed", help="which are chosen; a new one each time if not given")]
 Named = Annotated[Path | None, typer.Option("--results", help="the results folder, where the file does not lie in one")]
@@ -53,16 +56,16 @@ Trusted = Annotated[
     typer.Option("--trust", help="run code that the folder names and eflops does not have", callback=_allow_all),
 ]
 
-Words = list[str] | None
 RESULTS = Path("results")
 PUBLISHED = RESULTS / "published"
+CONFIG = Path("config.yaml")
 # Commands that read a results folder, and the variable that makes them show where an error arose.
 READING = {"status", "times", "summary", "scorecard", "show", "explain", "verify", "audit", "diff", "explorer"}
 READING |= {"model", "predict", "publish", "attest", "crate", "adopt"}
 DEBUG = "EFLOPS_DEBUG"
 # Exit codes of verify for the one run of a record.
 VERIFIED = {"identical": 0, "within tolerance": 0, "different": 1, "not checked": 2}
-OWN_CONFIGS = (Path("config.yaml"), Path("config/config.yaml"))
+OWN_CONFIGS = (CONFIG, Path("config/config.yaml"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,13 +98,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @app.command(rich_help_panel=STUDYING)
-def check(config: Annotated[list[Path] | None, typer.Argument(help="config files, later ones on top")] = None) -> None:
+def check(config: Configs = None) -> None:
     """Validate a config and list every error, and each choice of a search that the config overrides."""
     from eflops.config.effective import overridden_choices
     from eflops.config.load import read
     from eflops.data.build import problems
 
-    checked = read(*(config or [Path("config.yaml")]))
+    checked = read(*(config or [CONFIG]))
     faults, notes = problems(checked)
     for note in notes:
         print(note)
@@ -116,26 +119,26 @@ def check(config: Annotated[list[Path] | None, typer.Argument(help="config files
 def settings(
     experiment: Annotated[str, typer.Argument(help="an experiment or a search")],
     method: Annotated[str | None, typer.Argument(help="one of its methods; all if not given")] = None,
-    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+    config: Configs = None,
 ) -> None:
     """Print every setting in effect, with the file and the key that it comes from."""
     from eflops.config.effective import settings_text
     from eflops.config.load import read
 
-    files = config or [Path("config.yaml")]
+    files = config or [CONFIG]
     print(settings_text(read(*files), files, experiment, method))
 
 
 @app.command(rich_help_panel=STUDYING)
 def status(
     results: Annotated[Path | None, typer.Argument(help="a results folder; that of the config if not given")] = None,
-    config: Annotated[list[Path] | None, typer.Option("--config", help="config files, later ones on top")] = None,
+    config: Configs = None,
 ) -> int:
     """List which planned runs are complete, missing or stale, with the reasons, and how long such jobs took."""
     from eflops.config.load import read
     from eflops.provenance.status import as_text, compare
 
-    study = read(*(config or [Path("config.yaml")]))
+    study = read(*(config or [CONFIG]))
     if results and not results.is_dir():
         raise UserError(f"{results}: there is no such folder; name a results folder, or none for that of the config.")
     compared = compare(study, results or Path(study.results))
@@ -160,7 +163,7 @@ def rank(
     results: Annotated[Path, typer.Argument(help="a results folder with the records of searches")],
     search: Annotated[list[str], typer.Argument(help="searches of the config")],
     out: Annotated[Path, typer.Option(help="where the outcome goes, for: eflops adopt")] = Path("results/search"),
-    config: Annotated[Path, typer.Option(help="the config that describes the searches")] = Path("config.yaml"),
+    config: Configs = None,
 ) -> None:
     """Rank the trials of searches from their records, whatever version of the code made them."""
     from eflops.analysis.needs import TARGETS
@@ -168,10 +171,10 @@ def rank(
     from eflops.config.load import read
     from eflops.files import PROJECT
 
-    study = read(config)
+    study = read(*(config or [CONFIG]))
     for name in search:
         if name not in study.searches:
-            raise UserError(f"{config}: there is no search {name}; it has {', '.join(study.searches)}.")
+            raise UserError(f"The config has no search {name}; it has {', '.join(study.searches)}.")
         rank_records(study, name, results, PROJECT / TARGETS, out)
         print(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
 
@@ -235,10 +238,8 @@ def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/...
 @app.command(rich_help_panel=TRACING)
 def explain(
     file: File,
-    row: Row = None,
+    keys: Keys = None,
     column: Column = None,
-    series: Series = None,
-    x: X = None,
     line: Line = None,
     results: Named = None,
     config: Configs = None,
@@ -246,24 +247,23 @@ def explain(
     trusted: Trusted = False,
 ) -> None:
     """Explain where a number comes from: formula, runs, data, code."""
-    from eflops.provenance.explain.address import results_of
+    from eflops.provenance.explain.address import Address, results_of
+    from eflops.provenance.explain.explanation import explain as explained_at
     from eflops.provenance.explain.text import as_json as in_full
     from eflops.provenance.explain.text import as_text
     from eflops.results.store import opened
 
     folder = results_of(file, results)
     with opened(folder) as store:
-        explained = _explanation(store, file, row, series, x, column, line, config)
+        explained = explained_at(store, tuple(config or ()), Address(file, tuple(keys or ()), column), line)
     print(json.dumps(in_full(explained, str(folder)), indent=1) if as_json else as_text(explained, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
 def verify(
     file: Annotated[Path | None, typer.Argument(help="a table, a figure or the scorecard; all records if none")] = None,
-    row: Row = None,
+    keys: Keys = None,
     column: Column = None,
-    series: Series = None,
-    x: X = None,
     line: Line = None,
     results: Named = None,
     config: Configs = None,
@@ -275,7 +275,8 @@ def verify(
 ) -> int:
     """Train runs behind a number, or the one run of a record, again and compare; without a file, of a whole folder."""
     from eflops.provenance.audit.sample import new_seed, sample
-    from eflops.provenance.explain.address import results_of
+    from eflops.provenance.explain.address import Address, results_of
+    from eflops.provenance.explain.explanation import explain as explained_at
     from eflops.provenance.explain.text import headline, rebuilt
     from eflops.provenance.verify import all_runs, passed, record_in
     from eflops.provenance.verify import verify as train_again
@@ -286,7 +287,8 @@ def verify(
         if file and (run := record_in(store, file)):
             (alone,) = train_again(store, [run], print, weights)
             return VERIFIED[alone.outcome]
-        explained = _explanation(store, file, row, series, x, column, line, config) if file else None
+        address = Address(file or store.folder, tuple(keys or ()), column)
+        explained = explained_at(store, tuple(config or ()), address, line) if file else None
         behind = explained.runs if explained else all_runs(store)
         print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
@@ -440,7 +442,7 @@ def deploy(
     run_config: Annotated[str, typer.Option(help="as of flwr run: what is trained, such as 'clients=3 seed=1'")] = "",
     address: Annotated[list[str] | None, typer.Option(help="the server's name or IP; may be repeated")] = None,
     port: Annotated[int, typer.Option(help="the server's port; that of client k is port + 1 + k")] = 8000,
-    config: Annotated[list[Path] | None, typer.Option(help="config files, one laid over the other")] = None,
+    config: Configs = None,
     folder: Annotated[Path, typer.Option(help="where the hosts' folders go")] = Path("deployment"),
     listen: Annotated[
         str | None, typer.Option(help="address that the SuperLink binds; default: the first --address")
@@ -450,7 +452,7 @@ def deploy(
     """Write the folders and commands of a real federation's hosts, for Flower."""
     from eflops.flower.deploy import prepare
 
-    prepare(run_config, address or ["127.0.0.1"], port, config or [Path("config.yaml")], folder, start, listen)
+    prepare(run_config, address or ["127.0.0.1"], port, config or [CONFIG], folder, start, listen)
 
 
 @app.command(rich_help_panel=SHARING)
@@ -459,21 +461,3 @@ def stop_superlink() -> None:
     from eflops.flower.simulation import stop_superlink
 
     print(f"stopped {stop_superlink()} processes")
-
-
-def _explanation(
-    store: "Store",
-    file: Path,
-    row: Words,
-    series: Words,
-    x: Words,
-    column: str | None,
-    line: str | None,
-    config: list[Path] | None,
-) -> "Explanation":
-    """What is behind the number that the options of `explain` and `verify` name."""
-    from eflops.provenance.explain.address import Address
-    from eflops.provenance.explain.explanation import explain
-
-    address = Address(file, (*(row or ()), *(series or ()), *(x or ())), column)
-    return explain(store, tuple(config or ()), address, line)

@@ -94,8 +94,8 @@ def test_a_wrong_option_is_refused_in_a_sentence(
         (["show", "no.json"], "there is no such record; make what is missing with: snakemake all"),
         (["explain", "no/such/thing.csv"], "there is no such file; make it with: snakemake"),
         (["explain", "binary.csv"], "it lies in no results folder, and any results folder does not hold it"),
-        (["check", "list.yaml"], "this is a list; a config file has keys"),
-        (["check", "binary.csv"], "this is not a text file in UTF-8"),
+        (["check", "--config", "list.yaml"], "this is a list; a config file has keys"),
+        (["check", "--config", "binary.csv"], "this is not a text file in UTF-8"),
     ],
 )
 def test_the_sentence_says_what_is_wrong(

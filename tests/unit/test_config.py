@@ -154,7 +154,7 @@ def test_a_ratio_for_data_of_a_fixed_size_is_refused() -> None:
 
 def test_the_check_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text(yaml.safe_dump(changed("experiments.main.seed", 5)))
-    command = [sys.executable, "-m", "eflops", "check", str(tmp_path / "bad.yaml")]
+    command = [sys.executable, "-m", "eflops", "check", "--config", str(tmp_path / "bad.yaml")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1

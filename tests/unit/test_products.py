@@ -165,7 +165,7 @@ def test_a_mistake_in_an_entry_is_said(entry: dict[str, Any], words: str) -> Non
 def test_a_source_refuses_what_was_not_declared(tmp_path: Path) -> None:
     config = check(RAW)
     gathered.write(config, tmp_path, ["mnist", "curves"])
-    source = Source.of(jobs(config)["fig1a"], tmp_path)
+    source = Source(tmp_path).limited(jobs(config)["fig1a"])
     assert len(source.runs("curves"))
     with pytest.raises(UserError, match=r"gathered/mnist\.csv: this file is not declared"):
         source.runs("mnist")

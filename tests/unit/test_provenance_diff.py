@@ -46,7 +46,7 @@ def test_a_conclusion_that_turned_is_told(small_results: Path, results: Path) ->
     edit_csv(results / TESTS, 0, p_holm=0.001, difference=-0.2)
     changes = diff(small_results, results).conclusions
     assert [(change.before, change.after) for change in changes] == [("no difference shown", "the other is higher")]
-    assert changes[0].place.startswith(TESTS)
+    assert changes[0].name.startswith(TESTS)
 
 
 def test_a_verdict_that_changed_is_told(small_results: Path, results: Path) -> None:
@@ -54,16 +54,16 @@ def test_a_verdict_that_changed_is_told(small_results: Path, results: Path) -> N
     card["lines"][0]["verdict"] = "agrees"
     (results / "scorecard.json").write_text(json.dumps(card))
     (change,) = diff(small_results, results).verdicts
-    assert (change.place, change.before, change.after) == (card["lines"][0]["id"], "not judged", "agrees")
+    assert (change.name, change.before, change.after) == (card["lines"][0]["id"], "not judged", "agrees")
 
 
 def test_rows_and_files_that_came_or_went_are_told(small_results: Path, results: Path) -> None:
     (results / "figures/fig1b.csv").unlink()
     table = results / "tables/support_recovery.csv"
     table.write_text("".join(table.read_text().splitlines(keepends=True)[:-1]))
-    places = {change.place: change.after for change in diff(small_results, results).presence}
-    assert places.pop("figures/fig1b.csv") == "gone"
-    assert list(places.values()) == ["gone"]
+    places = {change.name: change.after for change in diff(small_results, results).presence}
+    assert places.pop("figures/fig1b.csv") == "removed"
+    assert list(places.values()) == ["removed"]
     assert next(iter(places)).startswith("tables/support_recovery.csv: ratio 1.0, method ")
 
 
@@ -107,7 +107,7 @@ def test_a_change_that_the_spread_over_draws_hides_is_shown_by_pairs(tmp_path: P
     write_record(tmp_path / "after", 20, 0, 7.0)  # has no partner
     difference = diff(tmp_path / "before", tmp_path / "after")
     (shift,) = difference.shifts
-    assert shift.place == "small, nd0.64, eflops, r2"
+    assert shift.cell == "small, nd0.64, eflops, r2"
     assert (shift.n, shift.unit, difference.paired) == (20, "draw", 40)
     assert shift.difference == pytest.approx(0.01, abs=0.002)
     assert shift.clear

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from eflops.cli import main
 from eflops.config.load import check
@@ -48,7 +49,7 @@ def test_the_same_as_json(small_results: Path, capsys: pytest.CaptureFixture[str
     told = json.loads(explained(capsys, *arguments))
     values = [run["value"] for run in told["runs"]]
     assert told["n"] == 3
-    assert told["made_again"]["agrees"]
+    assert told["rebuilt"]["agrees"]
     assert told["value"] == pytest.approx(sum(values) / 3)
     assert [run["run"]["seed"] for run in told["runs"]] == [0, 1, 2]
     assert told["runs"][0]["settings"]["rounds"] == 6
@@ -64,6 +65,17 @@ def test_the_commands_it_names_train_the_runs_again_when_pasted(
     assert capsys.readouterr().out.count("  identical: runs/support_recovery/nd0.64/fediht/base/") == 3
     assert main(one[1:]) == 0
     assert capsys.readouterr().out.startswith("identical: runs/support_recovery/nd0.64/fediht/base/draw0-seed0.json")
+
+
+def test_the_commands_repeat_the_config_files_and_name_their_results_folder(
+    small_results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = tmp_path / "mine.yaml"
+    config.write_text(yaml.safe_dump(CONFIG | {"results": "elsewhere"}))
+    address = ["--row", "0.64", "--column", "fediht", "--json", "--config", config]
+    every, _, make = map(shlex.split, json.loads(explained(capsys, small_results / TABLE, *address))["commands"])
+    assert every[-2:] == ["--config", str(config)]
+    assert make[3:] == [f"elsewhere/{TABLE}", "--configfile", str(config)]
 
 
 def test_a_figures_point(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,5 +122,5 @@ def test_nothing_else_in_the_package_imports_by_name() -> None:
 
 def test_commands_put_the_working_folder_behind_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", ["installed"])
-    cli.main(["check", "absent.yaml"])
+    cli.main(["check", "--config", "absent.yaml"])
     assert sys.path == ["installed", str(Path.cwd())]

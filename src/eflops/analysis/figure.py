@@ -46,10 +46,10 @@ class Figure:
         layout = drawing.get_layout_engine()
         if layout:
             layout.execute(drawing)
-        places = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
+        positions = [(axes, axes.get_position(original=True).bounds) for axes in drawing.axes]
         # With a layout engine, even an empty one, each form would be drawn twice.
         drawing.set_layout_engine(None)
-        for axes, bounds in places:
+        for axes, bounds in positions:
             left, bottom, width, height = (round(number, 4) for number in bounds)
             axes.set_position((left, bottom, width, height))
         return drawing
@@ -60,15 +60,15 @@ class Figure:
         return sha256_bytes(self.data.to_csv(index=False).encode())
 
     def write(self, path: Path, data_hash: str | None = None) -> None:
-        """Write the form that the file's ending names; the hash is that of the plotted numbers if no other is said."""
+        """Write the form that the file's ending names; data_hash: of the plotted numbers unless given."""
         if path.suffix == ".csv":
             write_text(path, self.data.to_csv(index=False))
             return
-        said = f"data sha256 {data_hash or self.data_hash}"
+        description = f"data sha256 {data_hash or self.data_hash}"
         metadata = {
-            ".svg": {"Date": None, "Description": said},
-            ".pdf": {"CreationDate": None, "Subject": said},
-            ".png": {"Description": said},
+            ".svg": {"Date": None, "Description": description},
+            ".pdf": {"CreationDate": None, "Subject": description},
+            ".png": {"Description": description},
         }[path.suffix]
         buffer = io.BytesIO()
         self.drawing.savefig(buffer, format=path.suffix[1:], metadata=metadata)

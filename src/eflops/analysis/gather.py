@@ -7,10 +7,10 @@ left them.
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.text import Scalar
 from eflops.config.cell import CellSpec
 from eflops.data.job import job_of, read_spec
 from eflops.errors import UserError
@@ -62,7 +62,7 @@ def write(entries: Entries, runs: Path, curves: Path, supports: Path) -> None:
         write_text(path, table(entries).to_csv(index=False))
 
 
-def run_row(path: str, entry: record.Record) -> dict[str, Any]:
+def run_row(path: str, entry: record.Record) -> dict[str, Scalar]:
     """A run in one row: who it is, how it ended, its final metrics, traffic and operations, and its settings."""
     result, traffic = entry.result, entry.result.traffic
     return {
@@ -91,7 +91,7 @@ def runs_table(entries: Entries) -> pd.DataFrame:
 def curves_table(entries: Entries) -> pd.DataFrame:
     """One row per run and evaluated round; empty where a run was not evaluated by a metric."""
     names = dict.fromkeys(name for _, entry in entries for name in entry.result.curve.metrics)
-    columns: dict[str, list[Any]] = {name: [] for name in ("record", "phase", "round", *names)}
+    columns: dict[str, list[Scalar]] = {name: [] for name in ("record", "phase", "round", *names)}
     for path, entry in entries:
         curve, points = entry.result.curve, len(entry.result.curve.round)
         for name, values in (("record", [path] * points), ("phase", curve.phase), ("round", curve.round)):

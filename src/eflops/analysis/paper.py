@@ -13,6 +13,8 @@ METHOD, BASELINE, DENSE = "eflops", "fediht", "fedavg"
 # Two algorithms that the paper's names of one curve, Fed-IHT and FedIter-HT, may mean.
 HARD_THRESHOLDING = (BASELINE, "fediterht")
 PAIR = f"{METHOD} - {BASELINE}"
+# The paper lists probes under the names of their genes: interleukin 8 stands twice in one of its columns.
+PROBES = ("", " (second probe)", " (third probe)")
 # Test samples / training samples of the leukaemia data: what the corrected test over its splits needs.
 OVERLAP = 15 / 57
 
@@ -61,7 +63,25 @@ def read_paper(path: Path) -> Paper:
     """The targets file."""
     targets = read_targets(path)
     try:
-        return _paper(targets)
+        table, test = targets["support_recovery"], targets["golub_paired_t"]
+        sizes = {name: Size(**size) for name, size in targets["sizes"].items()}
+        runs = sizes["golub"].runs
+        return Paper(
+            recovery={
+                float(ratio): {method: Printed(*row[method]) for method in table["columns"]}
+                for ratio, row in table["rows"].items()
+            },
+            best={float(ratio): row["best"] for ratio, row in table["rows"].items()},
+            genes={
+                method: {gene: Printed(share, share_sd(share, runs)) for gene, share in column.items()}
+                for method, column in targets["gene_frequency"].items()
+            },
+            gene_aliases=dict(targets["gene_aliases"]),
+            t=Printed(test["t"], t_sd(test["t"], runs)),
+            p=Printed(test["p"]),
+            sizes=sizes,
+            claims={claim["id"]: claim["text"] for claim in targets["claims"]},
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: this is not a file of the paper's numbers ({error!r}).") from None
 
@@ -82,26 +102,11 @@ def read_targets(path: Path) -> dict[str, Any]:
     return targets
 
 
-def _paper(targets: dict[str, Any]) -> Paper:
-    table = targets["support_recovery"]
-    sizes = {name: Size(**size) for name, size in targets["sizes"].items()}
-    test = targets["golub_paired_t"]
-    return Paper(
-        recovery={
-            float(ratio): {method: Printed(*row[method]) for method in table["columns"]}
-            for ratio, row in table["rows"].items()
-        },
-        best={float(ratio): row["best"] for ratio, row in table["rows"].items()},
-        genes={
-            method: {gene: Printed(share, share_sd(share, sizes["golub"].runs)) for gene, share in column.items()}
-            for method, column in targets["gene_frequency"].items()
-        },
-        gene_aliases=dict(targets["gene_aliases"]),
-        t=Printed(test["t"], t_sd(test["t"], sizes["golub"].runs)),
-        p=Printed(test["p"]),
-        sizes=sizes,
-        claims={claim["id"]: claim["text"] for claim in targets["claims"]},
-    )
+def our_probe(printed: str, aliases: dict[str, str]) -> tuple[str, int]:
+    """Our name of a gene as the paper prints it, and which of its probes is meant, the most selected as 0."""
+    number = next((index for index, suffix in enumerate(PROBES) if index and printed.endswith(suffix)), 0)
+    gene = printed.removesuffix(PROBES[number])
+    return aliases.get(gene, gene), number
 
 
 def share_sd(share: float, runs: int | None) -> float | None:

@@ -8,7 +8,6 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,9 +20,9 @@ from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.temperature import best_at_each
 from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
 from eflops.config.data import DataSettings
-from eflops.config.models import Config
+from eflops.config.models import Config, Settings, Value
 from eflops.config.plan import plan_of
-from eflops.config.searches import ranking
+from eflops.config.searches import Admit, Ranking, ranking
 from eflops.data.build import named_features
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
@@ -44,13 +43,13 @@ MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
 HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
 
 
-def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
+def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Ranking) -> pd.DataFrame:
     """The runs of a search in the form that is tracked: one row per run, and all that rankings and statistics need.
 
     Args:
         runs: gathered runs, one row per run (`analysis.gather.runs_table`).
         supports: the same runs' kept weights, by `record` (`analysis.gather.supports_table`).
-        search: the rules of the ranking (`config.searches.ranking`).
+        search: the rules of the ranking.
 
     Returns: method, variant, ratio, draw, seed and status; each metric; `sent`, the share of dense training's bytes;
         `open_gates`, in times of the kept weights; `support`, where the paper's genes are looked for; the searched
@@ -74,7 +73,7 @@ def read_run_rows(path: Path) -> pd.DataFrame:
     return runs.assign(support=runs["support"].fillna("")) if "support" in runs else runs
 
 
-def rank(runs: pd.DataFrame, search: Mapping[str, Any]) -> pd.DataFrame:
+def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
     """Trials by method: those admitted first, then by score, diverged runs at their worst.
 
     Args:
@@ -128,7 +127,7 @@ def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
     return wide.set_axis([f"{name}@{ratio:g}" for name, ratio in wide.columns], axis=1)
 
 
-def _excluded(trials: pd.DataFrame, admit: Mapping[str, Any]) -> list[str]:
+def _excluded(trials: pd.DataFrame, admit: Admit) -> list[str]:
     """Why a trial is not admitted, empty where it is."""
     limits = trials.index.get_level_values("method").map(lambda method: admit["sent"].get(method, math.inf))
     many = trials.get("open_gates", pd.Series(0.0, trials.index)) > (admit["open_gates"] or math.inf)
@@ -139,9 +138,7 @@ def _excluded(trials: pd.DataFrame, admit: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def choose(
-    trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float = math.inf
-) -> dict[str, dict[str, Any]]:
+def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float = math.inf) -> dict[str, Settings]:
     """The searched settings of each method's best drawn trial; a UserError where no trial of a method is admitted.
 
     sent: the largest share of dense bytes that a trial may send in training.
@@ -153,25 +150,25 @@ def choose(
     return {method: _settings(best.loc[method], keys) for method, keys in searched.items()}
 
 
-def choose_nearest(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, dict[str, Any]]:
+def choose_nearest(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, Settings]:
     """The same of the trials nearest to the paper, admitted or not, for the methods that it has numbers of."""
     known = trials[trials["drawn"]].dropna(subset="distance")
     nearest = known.sort_values("distance", kind="stable").drop_duplicates("method")
     return {row["method"]: _settings(row, searched[row["method"]]) for _, row in nearest.iterrows()}
 
 
-def _settings(trial: pd.Series, keys: Iterable[str]) -> dict[str, Any]:
+def _settings(trial: pd.Series, keys: Iterable[str]) -> Settings:
     return {key: _plain(trial[SETTING + key]) for key in keys}
 
 
-def write(gathered: Path, supports: Path, targets: Path, search: Mapping[str, Any], out: Path) -> None:
+def write(gathered: Path, supports: Path, targets: Path, search: Ranking, out: Path) -> None:
     """Rank a search's gathered runs and write, below the folder `out`: `<entry>` with the endings of `OUTCOME`."""
     kept = pd.read_csv(supports, keep_default_na=False, dtype=str)
     rows = run_rows(pd.read_csv(gathered), kept, search)
     write_outcome(rows, read_paper(targets), search, out)
 
 
-def write_outcome(runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any], out: Path) -> None:
+def write_outcome(runs: pd.DataFrame, paper: Paper, search: Ranking, out: Path) -> None:
     """Write the runs, the ranked trials and the choices, entry by entry; everything is computed from the runs."""
     chosen, ranked, tracked = (out / f"{search['entry']}{ending}" for ending in OUTCOME)
     # Without a date in the gzip file, the same runs give the same bytes.
@@ -181,9 +178,7 @@ def write_outcome(runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any], o
     write_json(chosen, choices)
 
 
-def outcome(
-    runs: pd.DataFrame, paper: Paper, search: Mapping[str, Any]
-) -> tuple[pd.DataFrame, dict[str, dict[str, dict[str, Any]]]]:
+def outcome(runs: pd.DataFrame, paper: Paper, search: Ranking) -> tuple[pd.DataFrame, dict[str, dict[str, Settings]]]:
     """All trials, and the chosen settings by entry and method, from the tracked runs of a search."""
     trials = rank(runs, search)
     choices = {search["entry"]: choose(trials, search["searched"])}
@@ -203,7 +198,7 @@ def outcome(
     return trials, choices
 
 
-def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, Settings]:
     """The cases of an experiment on T: the best admitted settings at each T, and T alone changed at two choices.
 
     Args:
@@ -260,7 +255,7 @@ def adopt(into: Path, chosen: Path, keep: Path) -> None:
         write_bytes(keep / name, content)
 
 
-def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> None:
+def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
     """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
     try:
         present = yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else None
@@ -280,17 +275,17 @@ def put(into: Path, dataset: str, settings: Mapping[str, Mapping[str, Any]]) -> 
     write_text(into, "\n".join([*lines, ""]))
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: Value) -> str:
     """A setting as YAML reads it back: a number with an exponent needs a point to be one."""
     text = json.dumps(value)
     return text.replace("e", ".0e", 1) if isinstance(value, float) and "e" in text and "." not in text else text
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value | np.generic) -> Value:
     """A setting as YAML has it: whole numbers without a point, an empty cell as null."""
     if pd.isna(value):
         return None
-    value = value.item() if hasattr(value, "item") else value
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str) and value.isdigit():
         return int(value)
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
@@ -302,7 +297,10 @@ def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame
     shares: what `gene_columns` gives for these runs; where the table is another, it is not read.
     """
     if table == GENES:
-        differences = {key: _from_shares(key[0], row, paper) for key, row in shares.iterrows()}
+        differences = {
+            key: [row[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[key[0]].items()]
+            for key, row in shares.iterrows()
+        }
     else:
         known = {method for row in paper.recovery.values() for method in row}
         trials = runs[runs["method"].isin(known)].groupby(KEYS, sort=False)
@@ -315,11 +313,6 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
     means = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
     rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in means.items()]
     return [value - row[method].value for value, row in rows if row]
-
-
-def _from_shares(method: str, shares: pd.Series, paper: Paper) -> list[float]:
-    """For each gene of the paper's column, the share of runs that select the gene less the paper's share."""
-    return [shares[f"{SHARE}{gene}"] - share.value for gene, share in paper.genes[method].items()]
 
 
 def probes_of(data: DataSettings) -> pd.DataFrame:

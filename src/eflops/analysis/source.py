@@ -2,10 +2,10 @@
 
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -14,6 +14,9 @@ from eflops.errors import UserError
 from eflops.files import locate
 from eflops.results.labels import WHOLE
 from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
+
+if TYPE_CHECKING:
+    from eflops.config.products import ProductJob
 
 # What a gated run's curve holds besides its metrics.
 GATES = ("gate_entropy", "multiplier", "open_gates", "support_changed")
@@ -27,11 +30,25 @@ def no_runs() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Source:
-    """A results folder and what may be read from it.
+    """A results folder and what a table or figure may read from it; every function that makes one takes a source.
 
-    labels: what each method is called in print, in the config's order; pooled: those that train on pooled data.
-    experiments: those of the product that is made; files: what it may read below the folder, None for everything;
-    resources: what it may read of the project's own.
+    Args:
+        labels: what each method is called in print, in the config's order.
+        pooled: the methods that train on pooled data.
+        experiments: those of the product that is made.
+        files: what it may read below the folder; None for everything.
+        resources: the files of the project that it may read.
+
+    Its methods return data frames: `runs` has one row per run with its identity, `status`, final metrics, traffic and
+    settings (`set_rate`, ...), `curves` one row per run and evaluated round, `supports` the kept weights of each run.
+
+    Example:
+        def accuracy(source: Source) -> Table:
+            runs = source.runs(source.experiment)
+            data = summarise(runs, "accuracy", ["method"])
+            of = rows_by(data, "method")
+            rows = [{"Method": source.labels[name], "accuracy": spread(of[name])} for name in source.order(of)]
+            return Table(data, rows, "Mean ± standard deviation.", runs, "accuracy")
     """
 
     results: Path
@@ -42,12 +59,7 @@ class Source:
     resources: tuple[str, ...] = ()
     _read: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
-    @classmethod
-    def of(cls, job: Mapping[str, Any], results: Path) -> "Source":
-        """The source of a product, as `eflops.config.products.product_job` describes it."""
-        return cls(results).limited(job)
-
-    def limited(self, job: Mapping[str, Any]) -> "Source":
+    def limited(self, job: "ProductJob") -> "Source":
         """The same folder for a product: its methods, its experiments, and the files that it declares."""
         gathered = [each.format(experiment=name) for name in job["experiments"] for each in (GATHERED, CURVES)]
         return replace(

@@ -3,9 +3,11 @@
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from eflops.results.labels import ratio_label
+
+# What a cell of a CSV file holds.
+Scalar = str | float | bool | None
 
 MINUS = "\N{MINUS SIGN}"
 ABSENT = "\N{EN DASH}"
@@ -62,7 +64,7 @@ def signed(value: float | None, digits: int = 3) -> str:
     return f"{rounded:+.{digits}f}".replace("-", MINUS)
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """Anything that a record holds, as people write it: few digits, thousands apart."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]

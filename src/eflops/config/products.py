@@ -7,7 +7,7 @@ the general kind.
 
 from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict, cast
 
 import yaml
 from pydantic import Field
@@ -65,6 +65,26 @@ class Product(Strict):
         return f"{self.paper}: {self.title}" if self.paper else self.title
 
 
+class ShownMethods(TypedDict):
+    """Methods in the config's order: what each is called in print, and which train on pooled data."""
+
+    labels: dict[str, str]
+    pooled: list[str]
+
+
+class ProductJob(ShownMethods):
+    """All that making a product depends on besides files and code: its entry, and the methods that it shows."""
+
+    name: str
+    kind: paths.Kind
+    make: str
+    title: str
+    experiments: list[str]
+    inputs: list[str]
+    resources: list[str]
+    parameters: dict[str, Any]
+
+
 def products(config: Config) -> list[Product]:
     """The products whose experiments the config has, of searches only what was made."""
     there = set(config.experiments)
@@ -78,16 +98,16 @@ def target_of(config: Config, product: Product) -> str:
     return next((target for target in apart if target != "all"), "all")
 
 
-def product_job(config: Config, product: Product) -> dict[str, Any]:
-    """All that making a product depends on besides files and code, as JSON values: its entry and its methods' names."""
+def product_job(config: Config, product: Product) -> ProductJob:
+    """The spec of the job that makes a product, as JSON values."""
     entry = product.model_dump(mode="json", exclude={"paper", "category"})
     read = {path.rpartition("/")[2].partition(".")[0] for path in product.resources if path.startswith(f"{SEARCHES}/")}
     searches = [name for name, search in config.searches.items() if search.entry in read]
-    return {**entry, **shown_methods(config, product.experiments, searches)}
+    return cast(ProductJob, {**entry, **shown_methods(config, product.experiments, searches)})
 
 
-def shown_methods(config: Config, experiments: list[str], searches: Iterable[str] = ()) -> dict[str, Any]:
-    """The methods of some experiments in the config's order: how each is called, and which train on pooled data.
+def shown_methods(config: Config, experiments: list[str], searches: Iterable[str] = ()) -> ShownMethods:
+    """The methods of some experiments.
 
     searches: those whose methods count too.
     """

@@ -1,20 +1,43 @@
 """What a search ranks its trials by, as JSON values: the part of its config entry that `analysis.search` reads."""
 
-from typing import Any
+from typing import NotRequired, TypedDict, cast
 
+from eflops.config.data import DataSettings
 from eflops.config.models import Dataset, Search, data_settings
 from eflops.rng import numpy_generator
 
 
-def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
+class Admit(TypedDict):
+    """What a trial must keep to (`config.models.Admission`)."""
+
+    open_gates: float | None
+    sent: dict[str, float]
+
+
+class Ranking(TypedDict):
+    """The rules of a search's ranking; `metric` to `entry` are as the config has them.
+
+    searched: by method, the settings that its trials set. budget: by crossed method, the variants that it may choose
+    from. profile: the settings that are drawn or crossed, where the best at each temperature is looked for, else none.
+    data: the settings of the data, where their genes are looked up.
+    """
+
+    metric: str
+    score: str
+    admit: Admit
+    nearest: str | None
+    by_bytes: dict[str, float]
+    entry: str
+    searched: dict[str, list[str]]
+    budget: dict[str, list[str]]
+    profile: list[str]
+    data: NotRequired[DataSettings]
+
+
+def ranking(search: Search, dataset: Dataset) -> Ranking:
     """The rules of a search's ranking.
 
     dataset: the entry of the data that it trains on, whose genes the paper's shares are looked up among.
-
-    Returns: `metric`, `score`, `admit`, `by_bytes`, `nearest` and `entry` as the config has them; `searched`: by
-        method, the settings that its trials set; `budget`: by crossed method, the variants that it may choose from;
-        `profile`: the settings that are drawn or crossed, where the best at each temperature is looked for, else none;
-        `data`: the settings of the data, where their genes are looked up.
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest", "by_bytes"})
     searched = {
@@ -25,7 +48,8 @@ def ranking(search: Search, dataset: Dataset) -> dict[str, Any]:
     budget = {method: budget_of(search, method) for method in search.cross if method in search.methods}
     crossed = [name for name in budget if "temperature" in search.cross[name]]
     profile = [key for name in crossed for key in searched[name] if key not in search.settings]
-    return {**rules, "entry": search.entry, "searched": searched, "budget": budget, "profile": profile, **data}
+    more = {"entry": search.entry, "searched": searched, "budget": budget, "profile": profile, **data}
+    return cast(Ranking, {**rules, **more})
 
 
 def budget_of(search: Search, method: str) -> list[str]:

@@ -1,26 +1,27 @@
 """results/explorer.html: every number of a results folder, opened down to its runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import yaml
 
 from eflops.analysis.needs import SCORECARD
 from eflops.analysis.paper import Printed
+from eflops.analysis.scorecard.card import Card, LineJson
 from eflops.analysis.scorecard.line import both_written, printed, written
 from eflops.analysis.scorecard.verdict import Value
 from eflops.analysis.source import Source
 from eflops.analysis.style import style
-from eflops.analysis.text import ABSENT, signed
+from eflops.analysis.text import ABSENT, Scalar, signed
 from eflops.config.models import Config
 from eflops.config.products import Product
 from eflops.config.study import read_study
 from eflops.errors import UserError
 from eflops.explorer.page import render, rounded
 from eflops.explorer.products import References, line_reference, made_products, pictures, product_json
-from eflops.explorer.runs import curve_columns, features, run_columns, searches, support_columns
+from eflops.explorer.runs import curve_columns, features, final_metrics, run_columns, searches, support_columns
 from eflops.files import read_json, write_text
 from eflops.provenance.data import stored_manifest
 from eflops.provenance.diff import diff, side, summary
@@ -28,6 +29,24 @@ from eflops.provenance.explain.recompute import from_records, method_labels
 from eflops.results.paths import EXPLORER, SUMMARY
 from eflops.results.record import Record
 from eflops.results.store import Store, opened
+
+
+class PageCard(Card):
+    """The scorecard with the reference of each line to its runs."""
+
+    behind: list[int | None]
+
+
+class Index(TypedDict):
+    """What every view of the page needs: methods with their looks, products, scorecard, references to runs."""
+
+    results: str
+    inside: bool
+    records: int
+    methods: dict[str, dict[str, str]]
+    products: list[dict[str, object]]
+    card: PageCard | None
+    references: dict[str, object]
 
 
 def explored(results: Sequence[str], out: Path | None = None) -> Path:
@@ -63,12 +82,11 @@ def page_of(folder: Path, results: str, before: str | None = None, inside: bool 
         # The records of all experiments by their paths below the runs; a search's trials have a table of their own.
         paths = [path for path in store.record_paths() if path.split("/")[0] in config.experiments]
         records = {path: store.record(path) for path in paths}
-        parts = _parts(store, config, source, made, records, results)
-        parts["index"]["inside"] = inside
+        index, parts = _parts(store, config, source, made, records, results, inside)
         if before is not None:
             with side(before) as old:
                 parts["moved"] = _moved(old, folder, (before, results))
-        return render(_home(store, parts["index"], bool(before)), parts)
+        return render(_home(store, index, bool(before)), parts)
 
 
 def _parts(
@@ -78,28 +96,31 @@ def _parts(
     made: list[tuple[Product, Path]],
     records: dict[str, Record],
     name: str,
-) -> dict[str, Any]:
-    """The page's data, in parts that are inflated when a view first needs them."""
-    runs = run_columns(records)
-    references = References({path: position for position, path in enumerate(records)}, runs["metrics"])
+    inside: bool,
+) -> tuple[Index, dict[str, object]]:
+    """The page's data: the index, and all parts, which are inflated when a view first needs them."""
+    metrics = final_metrics(records)
+    references = References({path: position for position, path in enumerate(records)}, metrics)
     data = {
         folder: stored_manifest(store, folder)["settings"]
         for folder in sorted({entry.origin.data for entry in records.values()})
     }
     products = [product_json(product, path, source, config, references) for product, path in made]
-    card = read_json(store.folder / SCORECARD) if (store.folder / SCORECARD).exists() else None
+    card: PageCard | None = read_json(store.folder / SCORECARD) if (store.folder / SCORECARD).exists() else None
     if card:
         card["behind"] = [line_reference(source, config, line, references) for line in card["lines"]]
-    index = {
+    index: Index = {
         "results": name,
         "records": len(records),
         "methods": {name: _method(name, label) for name, label in source.labels.items()},
         "products": products,
         "card": card,
+        "references": references.as_json(),
+        "inside": inside,
     }
-    return {
-        "index": {**index, "references": references.as_json()},
-        "runs": runs,
+    return index, {
+        "index": index,
+        "runs": {**run_columns(records), "metrics": metrics},
         "curves": curve_columns(records),
         "supports": {**support_columns(records), **features(records, data)},
         "trials": searches(store.folder),
@@ -122,11 +143,11 @@ def _method(name: str, label: str) -> dict[str, str]:
     return {"label": label, "colour": colour, "marker": marker}
 
 
-def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
+def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, object]:
     """What moved between two results folders, each number tied to its cell; `names` are what the user called them."""
     difference = diff(before, after)
 
-    def short(value: Any) -> Any:
+    def short(value: Scalar) -> Scalar:
         return rounded(value, 6) if isinstance(value, float) else value
 
     return {
@@ -143,7 +164,7 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, Any]:
     }
 
 
-def _home(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]:
+def _home(store: Store, index: Index, compared: bool) -> dict[str, object]:
     """What the page shows before any script has run."""
     summary = store.folder / SUMMARY
     return {
@@ -158,7 +179,7 @@ def _home(store: Store, index: dict[str, Any], compared: bool) -> dict[str, Any]
     }
 
 
-def _section(card: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _section(card: Card, name: str) -> dict[str, object]:
     """A section of the scorecard: a table of numbers by row and column, or a list of claims."""
     lines = [line for line in card["lines"] if line["section"] == name]
     columns = list(dict.fromkeys(line["column"] for line in lines))
@@ -175,7 +196,7 @@ def _section(card: Mapping[str, Any], name: str) -> dict[str, Any]:
     }
 
 
-def _line(line: Mapping[str, Any]) -> dict[str, Any]:
+def _line(line: LineJson) -> dict[str, object]:
     """A line of the scorecard with its numbers as they are written."""
     values, paper = [Value(**value) for value in line["ours"]], line.get("paper")
     pairs = {

@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from typing import Any
+from typing import Generic, TypedDict, TypeVar
 
 import jinja2
 from markupsafe import Markup
@@ -19,11 +19,12 @@ HERE = files("eflops.explorer")
 SCRIPTS = ("base", "data", "charts", "tables", "product", "cell", "run", "lines", "compare", "moved", "main")
 VENDOR = {"d3.min.js": "LICENSE.d3", "plot.umd.min.js": "LICENSE.plot"}
 
+Item = TypeVar("Item")
 # What a screen shows, and what `eflops explain` prints.
 DIGITS = 4
 
 
-def render(first: Mapping[str, Any], parts: Mapping[str, Any]) -> str:
+def render(first: Mapping[str, object], parts: Mapping[str, object]) -> str:
     """The whole page; `first` is what the home page shows, `parts` the data that scripts read."""
     scripts = [*map(_vendored, VENDOR), *(_text(f"page/{name}.js") for name in SCRIPTS)]
     return _template("page.html.j2").render(
@@ -69,24 +70,25 @@ def _kind(verdict: str) -> str:
     return re.sub(r"[^a-z]+", "-", verdict.casefold())
 
 
-def packed(value: Any) -> str:
+def packed(value: object) -> str:
     """A JSON value deflated, in base64; the page inflates it with the browser's own DecompressionStream."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def coded(values: Iterable[Any]) -> dict[str, list[Any]]:
-    """A column as its distinct values, `of`, and for each entry its place among them, `at`."""
-    places: dict[str, int] = {}
-    distinct: list[Any] = []
-    at: list[int] = []
-    for value in values:
-        name = canonical_json(value)
-        if name not in places:
-            places[name] = len(distinct)
-            distinct.append(value)
-        at.append(places[name])
-    return {"of": distinct, "at": at}
+class Coded(TypedDict, Generic[Item]):
+    """A column as its distinct values, `of`, and for each entry its index among them, `at`."""
+
+    of: list[Item]
+    at: list[int]
+
+
+def coded(values: Iterable[Item]) -> Coded[Item]:
+    """A column in which values repeat."""
+    entries = [(canonical_json(value), value) for value in values]
+    distinct = dict(entries)
+    indices = {name: index for index, name in enumerate(distinct)}
+    return {"of": list(distinct.values()), "at": [indices[name] for name, _ in entries]}
 
 
 def rounded(value: float | None, digits: int = DIGITS) -> float | int | None:

@@ -6,72 +6,76 @@ Here, and nowhere else in the explorer, numbers are traced to runs, by the very 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import pandas as pd
 
 from eflops.analysis.cells import Number
+from eflops.analysis.scorecard.card import LineJson
 from eflops.analysis.source import Source
 from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.explorer.page import rounded
-from eflops.provenance.explain.address import Cell, key_columns
+from eflops.provenance.explain.address import DataCell, key_columns
 from eflops.provenance.explain.recompute import remake
 from eflops.provenance.explain.text import plain
 from eflops.provenance.explain.trace import Tracer
 from eflops.provenance.explain.verdicts import reads_of, runs_behind
 
+Item = TypeVar("Item")
+
 
 @dataclass
 class References:
-    """What stands behind numbers; `places` is where each record, by its path below the runs, stands on the page.
+    """What stands behind numbers; `positions` is where each record, by its path below the runs, stands on the page.
 
     A reference is [set of runs, metric, values, formula], each set and list of values written once: the index of the
     values among `values`, or None where each run contributes its final metric; the metric is empty where no run
     contributes one number.
     """
 
-    places: Mapping[str, int]
+    positions: Mapping[str, int]
     metrics: Mapping[str, list[float | None]]
     sets: list[list[int]] = field(default_factory=list)
     values: list[list[float | int | None]] = field(default_factory=list)
     formulas: list[str] = field(default_factory=list)
-    entries: list[list[Any]] = field(default_factory=list)
-    _known: dict[Any, int] = field(default_factory=dict)
+    entries: list[list[int | str | None]] = field(default_factory=list)
+    _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
-    def add(self, runs: "Runs", rows: Sequence[int], metric: str, formula: str) -> int | None:
+    def add(self, runs: "RunColumns", rows: Sequence[int], metric: str, formula: str) -> int | None:
         """The place of a reference to these rows of gathered runs; None where there is no run."""
         if not rows:
             return None
-        members = [runs.places[row] for row in rows]
-        run_set = self._index(self.sets, members)
-        values = runs.values(metric)
+        members = [runs.positions[row] for row in rows]
+        run_set, words = self._index(self.sets, members), self._index(self.formulas, formula)
+        values, final = runs.values(metric), self.metrics.get(metric)
         if values is None:
-            return self._index(self.entries, [run_set, "", None, self._index(self.formulas, formula)])
-        contributed, final = [values[row] for row in rows], self.metrics.get(metric)
+            return self._index(self.entries, [run_set, "", None, words])
+        contributed = [values[row] for row in rows]
         same = final is not None and contributed == [rounded(final[member]) for member in members]
-        behind = [run_set, metric, None if same else self._index(self.values, contributed)]
-        return self._index(self.entries, [*behind, self._index(self.formulas, formula)])
+        return self._index(
+            self.entries, [run_set, metric, None if same else self._index(self.values, contributed), words]
+        )
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """All of them as JSON values."""
         return {"sets": self.sets, "values": self.values, "formulas": self.formulas, "entries": self.entries}
 
-    def _index(self, where: list[Any], what: Any) -> int:
-        """The place of a value in a list, put there if it is new."""
-        name = (id(where), repr(what))
+    def _index(self, values: list[Item], value: Item) -> int:
+        """The index of a value in a list, to which it is added if it is new."""
+        name = (id(values), repr(value))
         if name not in self._known:
-            self._known[name] = len(where)
-            where.append(what)
+            self._known[name] = len(values)
+            values.append(value)
         return self._known[name]
 
 
-class Runs:
+class RunColumns:
     """Gathered runs as columns: where each stands on the page, and what it contributes to a metric."""
 
-    def __init__(self, frame: pd.DataFrame, places: Mapping[str, int]) -> None:
-        self.places = [places[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
+    def __init__(self, frame: pd.DataFrame, positions: Mapping[str, int]) -> None:
+        self.positions = [positions[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
         self._frame, self._values = frame, dict[str, list[float | int | None] | None]()
 
     def values(self, metric: str) -> list[float | int | None] | None:
@@ -91,7 +95,7 @@ def made_products(config: Config, folder: Path) -> Iterator[tuple[Product, Path]
 
 def product_json(
     product: Product, path: Path, source: Source, config: Config, references: References
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """A table or figure whose plain numbers lie at `path`.
 
     behind: for each row and each column that is no key, the index of its reference.
@@ -99,13 +103,13 @@ def product_json(
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
-    tracer, runs = Tracer(product, made), Runs(made.runs, references.places)
+    tracer, runs = Tracer(product, made), RunColumns(made.runs, references.positions)
     behind: list[list[int | None]] = []
     for index, row in enumerate(frame.to_dict("records")):
         named, rows = {key: row[key] for key in keys}, dict[str, list[int]]()
         behind.append([])
         for column in values:
-            metric = tracer.metric(Cell(named, column, row[column], index))
+            metric = tracer.metric(DataCell(named, column, row[column], index))
             if metric not in rows:
                 rows[metric] = tracer.rows(named, metric)
             formula = tracer.formula(column, metric, bool(rows[metric]))
@@ -124,7 +128,7 @@ def product_json(
     }
 
 
-def line_reference(source: Source, config: Config, line: dict[str, Any], references: References) -> int | None:
+def line_reference(source: Source, config: Config, line: LineJson, references: References) -> int | None:
     """The place of the reference to the runs that a line of the scorecard rests on."""
     reads = reads_of(source, config, line["id"])
     metric = next((read.metric for read in reads if read.metric), "")
@@ -132,17 +136,17 @@ def line_reference(source: Source, config: Config, line: dict[str, Any], referen
     # Each read has its own metric; what a run contributes is its `value`.
     behind = behind[["experiment", "record", *(["value"] if "value" in behind else [])]]
     behind = behind.rename(columns={"value": metric})
-    return references.add(Runs(behind, references.places), range(len(behind)), metric, line["reason"])
+    return references.add(RunColumns(behind, references.positions), range(len(behind)), metric, line["reason"])
 
 
-def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, Any]:
+def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, object]:
     """A table as it is printed: cells in parts, and which cells are bold.
 
     A part is text, or [text, row, column] of the plain number, the column counted among the values. A number that has
     no plain one in the file (of `rows` rows) is text.
     """
 
-    def part_json(part: str | Number) -> Any:
+    def part_json(part: str | Number) -> str | list[str | int]:
         if isinstance(part, str):
             return part
         row, column = part.key

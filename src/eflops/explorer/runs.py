@@ -5,20 +5,19 @@ Beside them the trials of searches.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.text import Scalar
 from eflops.config.data import DataSettings
 from eflops.data.build import named_features
 from eflops.data.synthetic import coefficients
-from eflops.explorer.page import coded, rounded, steps
+from eflops.explorer.page import Coded, Item, coded, rounded, steps
 from eflops.files import canonical_json
 from eflops.results.record import Record
 
-Columns = dict[str, Any]
-
+Columns = dict[str, object]
 PARTS = ("run", "origin", "result", "circumstances")
 # Of these a record holds lists; they have parts of their own, or a column for each entry.
 APART = {"metrics", "curve", "support", "weights"}
@@ -28,25 +27,27 @@ SETTING = "set_"
 
 
 def run_columns(records: Mapping[str, Record]) -> Columns:
-    """One entry per run in every column, a column for whatever a record holds; `fields` says which part each is of.
-
-    Final metrics have all their digits, so that the page's record is the run's own.
-    """
+    """One entry per run in every column, a column for whatever a record holds; `fields` says which part each is of."""
     entries = [entry.model_dump(mode="json") for entry in records.values()]
     fields = {part: [name for name in (entries[0][part] if entries else {}) if name not in APART] for part in PARTS}
     columns = {name: _column([entry[part][name] for entry in entries]) for part in PARTS for name in fields[part]}
-    metrics = dict.fromkeys(name for entry in entries for name in entry["result"]["metrics"])
     return {
         "path": list(records),
         "fields": fields,
         **columns,
         **{name: _column([entry[name] for entry in entries]) for name in Record.model_fields if name not in PARTS},
         "kept": [len(entry["result"]["support"]) for entry in entries],
-        "metrics": {name: [entry["result"]["metrics"].get(name) for entry in entries] for name in metrics},
     }
 
 
-def _column(values: list[Any]) -> Any:
+def final_metrics(records: Mapping[str, Record]) -> dict[str, list[float | None]]:
+    """Each run's final metrics with all their digits, so that the page's record is the run's own."""
+    results = [entry.result for entry in records.values()]
+    names = dict.fromkeys(name for result in results for name in result.metrics)
+    return {name: [result.metrics.get(name) for result in results] for name in names}
+
+
+def _column(values: list[Item]) -> list[Item] | Coded[Item]:
     """A column whose values repeat as its distinct ones; one whose values are all their own as it is."""
     short = coded(values)
     return short if len(short["of"]) <= len(values) / 2 or not values else values
@@ -98,7 +99,7 @@ def _alike(settings: DataSettings) -> str:
     return canonical_json({key: value for key, value in settings.items() if key not in OF_A_DRAW})
 
 
-def _gene_list(table: pd.DataFrame, weights: set[int]) -> dict[str, Any]:
+def _gene_list(table: pd.DataFrame, weights: set[int]) -> Columns:
     """The genes that any run kept a weight of; weights lie class by class, `count` features for each class."""
     wanted = table.iloc[sorted({weight % len(table) for weight in weights})]
     rows = wanted[["label", "symbol", "gene"]].fillna("").astype(str).to_numpy().tolist()
@@ -120,6 +121,6 @@ def trial_columns(trials: pd.DataFrame) -> Columns:
     }
 
 
-def _short(value: Any) -> Any:
-    value = value.item() if hasattr(value, "item") else value
+def _short(value: Scalar | np.generic) -> Scalar:
+    value = value.item() if isinstance(value, np.generic) else value
     return value if isinstance(value, str | bool) else rounded(value)

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rocrate.model.contextentity import ContextEntity
+from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
 from eflops.analysis.needs import SCORECARD
@@ -48,7 +48,7 @@ STEPS = {
 
 
 @dataclass(frozen=True)
-class Job:
+class WorkflowJob:
     """A job of the workflow: which step, its name, the files it read and made, and when it ended."""
 
     step: str
@@ -122,18 +122,14 @@ def _described(staged: Path) -> ROCrate:
         lang="snakemake",
         lang_version=versions()["snakemake"],
     )
-    _add_profiles(crate)
+    crate.root_dataset["conformsTo"] = [
+        _entity(crate, url, "CreativeWork", name=name, version=url.rpartition("/")[2]) for url, name in PROFILES.items()
+    ]
     _add_actions(crate, workflow, records, staged / RESULTS)
     return crate
 
 
-def _add_profiles(crate: ROCrate) -> None:
-    crate.root_dataset["conformsTo"] = [
-        _entity(crate, url, "CreativeWork", name=name, version=url.rpartition("/")[2]) for url, name in PROFILES.items()
-    ]
-
-
-def _add_actions(crate: ROCrate, workflow: Any, records: Mapping[str, Record], results: Path) -> None:
+def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record], results: Path) -> None:
     """Add the tools, the steps, one action per job and the action of the whole run."""
     jobs = [job for job in _jobs(records, results) if job.made]
     used = [step for step in STEPS if any(job.step == step for job in jobs)]
@@ -158,26 +154,26 @@ def _add_actions(crate: ROCrate, workflow: Any, records: Mapping[str, Record], r
     _entity(crate, "#organize", "OrganizeAction", name="Snakemake", instrument=engine, object=controls, result=run)
 
 
-def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[Job]:
+def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[WorkflowJob]:
     """The jobs that the results tell of."""
     config = study.read_study(results).config
     for manifest in sorted((results / "data").glob("*/*/manifest.json")):
         name = manifest.relative_to(results).as_posix()
-        yield Job("data", name.removesuffix("/manifest.json"), (study.NAME,), (name,))
+        yield WorkflowJob("data", name.removesuffix("/manifest.json"), (study.NAME,), (name,))
     cells: dict[str, list[Record]] = {}
     for path, record in records.items():
         cells.setdefault(path.rsplit("/", 2)[0], []).append(record)
     for cell, members in cells.items():
         read = tuple(dict.fromkeys(f"data/{record.origin.data}/manifest.json" for record in members))
-        yield Job("train", cell, read, (RECORDS,), max(record.circumstances.finished_at for record in members))
+        yield WorkflowJob("train", cell, read, (RECORDS,), max(record.circumstances.finished_at for record in members))
     for product in products(config):
         made = tuple(file for file in product.files if (results / file).exists())
-        yield Job(product.kind, product.name, (RECORDS,), made)
+        yield WorkflowJob(product.kind, product.name, (RECORDS,), made)
     if (results / SCORECARD).exists():
-        yield Job("scorecard", "scorecard", (RECORDS,), (SCORECARD,))
+        yield WorkflowJob("scorecard", "scorecard", (RECORDS,), (SCORECARD,))
 
 
-def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[str, Any]) -> Any:
+def _add_job(crate: ROCrate, job: WorkflowJob, tools: Mapping[str, Entity], steps: Mapping[str, Entity]) -> Entity:
     """The action of a job, and the engine's action that started it."""
     name = f"{job.step}-{job.name}".replace(" ", "-").replace("/", "-")
     action = _entity(
@@ -195,24 +191,24 @@ def _add_job(crate: ROCrate, job: Job, tools: Mapping[str, Any], steps: Mapping[
     )
 
 
-def _tool(crate: ROCrate, name: str, title: str, what: str, version: str | None = None) -> Any:
+def _tool(crate: ROCrate, name: str, title: str, what: str, version: str | None = None) -> Entity:
     stated = {"softwareVersion": version} if version else {}
     return _entity(crate, name, "SoftwareApplication", name=title, description=what, **stated)
 
 
-def _step(crate: ROCrate, position: int, step: str, tool: Any) -> Any:
+def _step(crate: ROCrate, position: int, step: str, tool: Entity) -> Entity:
     return _entity(
         crate, f"{crate.mainEntity.id}#{step}", "HowToStep", name=STEPS[step], position=str(position), workExample=tool
     )
 
 
-def _files(crate: ROCrate, paths: Iterable[str]) -> list[Any]:
+def _files(crate: ROCrate, paths: Iterable[str]) -> list[Entity]:
     """The entities of results that the crate holds."""
     entities = (crate.dereference(f"{RESULTS}/{path}") for path in dict.fromkeys(paths))
     return [entity for entity in entities if entity is not None]
 
 
-def _entity(crate: ROCrate, address: str, kind: str, **properties: Any) -> Any:
+def _entity(crate: ROCrate, address: str, kind: str, **properties: object) -> Entity:
     """A contextual entity of the crate; links are set after it is added, as the library asks."""
     entity = crate.add(ContextEntity(crate, address, properties={"@type": kind}))
     for key, value in properties.items():

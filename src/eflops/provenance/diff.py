@@ -1,6 +1,6 @@
 """What moved between two results: cells in units of their spread, runs paired, verdicts, conclusions of paired tests.
 
-Results of an older version are compared too: names that have changed since are mapped to the present ones.
+Results of an older version are compared too: verdicts that were renamed since are mapped to the present ones.
 """
 
 import io
@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from eflops.analysis.text import number
+from eflops.analysis.text import Scalar, number
 from eflops.errors import UserError
 from eflops.files import write_bytes
 from eflops.provenance.explain.address import key_columns, read_table, scorecard_lines
@@ -27,9 +26,7 @@ from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.store import RUNS, is_results
 
 PUBLISHED = "results/published"
-# What 0.2.0 called a file, a column or a verdict, and what it is called now; CHANGELOG.md lists the same.
-RENAMED_FILES: dict[str, str] = {}
-RENAMED_COLUMNS: dict[str, str] = {}
+# What 0.2.0 called a verdict, and what it is called now.
 RENAMED_VERDICTS = {"cannot tell": "inconclusive"}
 # The level of the conclusions of paired tests.
 ALPHA = 0.05
@@ -42,8 +39,8 @@ class Move:
     file: str
     row: str
     column: str
-    before: Any
-    after: Any
+    before: Scalar
+    after: Scalar
     spreads: float | None = None
 
     def __str__(self) -> str:
@@ -108,15 +105,13 @@ def _archive(commit: str, published: str) -> bytes:
 def diff(before: Path, after: Path) -> Difference:
     """Compare the tables, figures and scorecards of two results folders, published or not."""
     old_names, new_names = _csv_files(before), _csv_files(after)
-    old_files = {RENAMED_FILES.get(name, name): name for name in old_names}
-    old_names = set(old_files)
-    presence = [*_came_and_went(old_names, new_names)]
+    presence = [*_added_and_removed(old_names, new_names)]
     moves: list[Move] = []
     conclusions: list[Change] = []
     compared = 0
     for name in sorted(old_names & new_names):
-        old, new = _aligned(read_table(before / old_files[name]), read_table(after / name))
-        presence += _came_and_went(set(old.index), set(new.index), f"{name}: ")
+        old, new = _aligned(read_table(before / name), read_table(after / name))
+        presence += _added_and_removed(set(old.index), set(new.index), f"{name}: ")
         shared = old.index.intersection(new.index)
         old, new = old.loc[shared], new.loc[shared]
         compared += len(shared) * len(old.columns)
@@ -136,7 +131,7 @@ def as_text(difference: Difference, limit: int) -> str:
         "Conclusions that changed": difference.conclusions,
         "Runs that moved, paired by draw and seed": difference.shifts,
         "Cells that moved": difference.moves,
-        "Came and went": difference.presence,
+        "Added and removed": difference.presence,
     }
     lines = []
     for title, changes in parts.items():
@@ -168,14 +163,13 @@ def _csv_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in files}
 
 
-def _came_and_went(before: set[str], after: set[str], prefix: str = "") -> Iterator[Change]:
-    yield from (Change(f"{prefix}{name}", "there", "gone") for name in sorted(before - after))
-    yield from (Change(f"{prefix}{name}", "not there", "new") for name in sorted(after - before))
+def _added_and_removed(before: set[str], after: set[str], prefix: str = "") -> Iterator[Change]:
+    yield from (Change(f"{prefix}{name}", "present", "removed") for name in sorted(before - after))
+    yield from (Change(f"{prefix}{name}", "absent", "added") for name in sorted(after - before))
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Both with their rows named by the keys that they share."""
-    old = old.rename(columns=RENAMED_COLUMNS)
     keys = [key for key in key_columns(new) if key in old]
     return _named(old, keys), _named(new, keys)
 
@@ -235,4 +229,4 @@ def _verdicts(before: Path, after: Path) -> Iterator[Change]:
     old = {name: RENAMED_VERDICTS.get(verdict, verdict) for name, verdict in old.items()}
     for name in [*old, *(name for name in new if name not in old)]:
         if old.get(name) != new.get(name):
-            yield Change(name, old.get(name, "not there"), new.get(name, "gone"))
+            yield Change(name, old.get(name, "absent"), new.get(name, "removed"))

@@ -7,9 +7,8 @@ older version have other fields.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -58,8 +57,8 @@ def shifts(before: Path, after: Path) -> tuple[tuple[Shift, ...], int]:
     tested = [_test(key, group) for key, group in moved]
     adjusted = holm(np.array([p for _, p in tested])) if tested else np.array([])
     tested_shifts = [
-        Shift(**parts, p=float(p) if np.isfinite(p) else 0.0 if parts["n"] > 1 else None)
-        for (parts, _), p in zip(tested, adjusted, strict=True)
+        replace(shift, p=float(p) if np.isfinite(p) else 0.0 if shift.n > 1 else None)
+        for (shift, _), p in zip(tested, adjusted, strict=True)
     ]
     return tuple(sorted(tested_shifts, key=lambda shift: (shift.p is None, shift.p or 0.0))), runs
 
@@ -69,32 +68,17 @@ def _differs(group: pd.DataFrame) -> bool:
     return bool(((one != other) & ~(one.isna() & other.isna())).any())
 
 
-def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[dict[str, Any], float]:
-    """The paired test of a cell's metric, over draws where there are several, else over seeds."""
+def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[Shift, float]:
+    """The paired test of a cell's metric, over draws where there are several, else over seeds; its p unadjusted."""
     unit = "draw" if group["draw"].nunique() > 1 else "seed"
     means = group.groupby(unit)[["value_after", "value_before"]].mean()
     tested = compare(means["value_after"], means["value_before"], ranks=False)
     low, high = (tested[name] if np.isfinite(tested[name]) else None for name in ("low", "high"))
-    experiment, ratio, method, variant, metric = key
-    words = [
-        experiment,
-        *([ratio] if ratio != "all" else []),
-        method,
-        *([variant] if variant != "base" else []),
-        metric,
-    ]
-    parts = {
-        "cell": ", ".join(word for word in words if word not in (BASE, WHOLE)),
-        "difference": tested["difference"],
-        "low": low,
-        "high": high,
-        "n": int(tested["n"]),
-        "unit": unit,
-    }
-    return parts, tested["p"]
+    cell = ", ".join(word for word in key if word not in (BASE, WHOLE))
+    return Shift(cell, tested["difference"], low, high, None, int(tested["n"]), unit), tested["p"]
 
 
-def _values(folder: Path) -> Iterator[tuple[Any, ...]]:
+def _values(folder: Path) -> Iterator[tuple[str | float, ...]]:
     """Every final metric of every run; none of a run that diverged."""
     for path, text in _texts(folder):
         try:

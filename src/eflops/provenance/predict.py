@@ -34,7 +34,7 @@ KINDS = {"expression": "gene", "table": "feature"}
 
 
 @dataclass(frozen=True)
-class Model:
+class LinearModel:
     """A linear model of named features.
 
     kind: of the data; features: one row per feature, in order, with gene (its name) and label; outputs: the names of
@@ -93,7 +93,7 @@ class Model:
         write_text(path, head + table.to_csv(index=False))
 
 
-def read_model(path: Path) -> Model:
+def read_model(path: Path) -> LinearModel:
     """The model of a CSV that `write` made."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -104,7 +104,7 @@ def read_model(path: Path) -> Model:
         table = pd.read_csv(path, skiprows=len(facts), dtype=types, keep_default_na=False)
         columns = [name for name in table if name.startswith(WEIGHT)]
         moments = {name: table[name].to_numpy()[None] for name in ("centre", "spread") if name in table}
-        return Model(
+        return LinearModel(
             kind=kind,
             features=table.rename(columns={KINDS[kind]: "gene"})[["gene", "label"]],
             outputs=tuple(name.removeprefix(WEIGHT) for name in columns),
@@ -121,7 +121,7 @@ def read_model(path: Path) -> Model:
         raise UserError(f"{path} is not a model as `eflops model` writes it ({error}).") from None
 
 
-def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> Model:
+def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
     """The final model of one run of an experiment on data whose features have names."""
     below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
     path = f"{below}/{Run(BASE, draw, seed).path}"
@@ -142,7 +142,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     weights.ravel()[run.result.support] = run.result.weights
     base = scaling_of(settings)
     moments = {name: None if meta[name] is None else np.array(meta[name])[None] for name in ("centre", "spread")}
-    return Model(
+    return LinearModel(
         kind=settings["kind"],
         features=names,
         outputs=outputs,

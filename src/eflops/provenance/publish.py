@@ -19,6 +19,7 @@ from eflops.config.plan import plan_of
 from eflops.config.products import PROJECT, products
 from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
+from eflops.files import write_text
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
@@ -83,7 +84,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
         shutil.copyfile(path, target)
     if (results / SCORECARD).exists():
         shutil.copyfile(PROJECT / TARGETS, out / Path(TARGETS).name)
-    times.write_job_times(results, out)
+    write_text(out / times.TABLE, times.job_times(results).to_csv(index=False))
     count = pack(results / RUNS, config.experiments, out / RECORDS)
     pack_small(results, [*manifests, *_job_files(config, results)], out / SMALL)
     further_keys = {study.SIGNER: signer} if signer else {}

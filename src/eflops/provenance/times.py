@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from eflops.config.study import read_study
-from eflops.files import read_json, write_text
+from eflops.files import read_json
 from eflops.results import paths
 
 FOLDER = "benchmarks"
@@ -26,11 +26,6 @@ def job_times(folder: Path) -> pd.DataFrame:
         return pd.read_csv(packed)
     rows = [_row(path, loose) for path in sorted(loose.rglob("*.tsv"))]
     return pd.DataFrame(rows, columns=["job", "seconds", "cpu_seconds", "memory_mb"])
-
-
-def write_job_times(folder: Path, out: Path) -> None:
-    """Write the times of a results folder's jobs as one table."""
-    write_text(out / TABLE, job_times(folder).to_csv(index=False))
 
 
 def _row(path: Path, folder: Path) -> list[object]:

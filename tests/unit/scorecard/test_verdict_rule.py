@@ -13,7 +13,7 @@ from eflops.analysis.paper import Paper
 from eflops.analysis.scorecard import claimed
 from eflops.analysis.scorecard.evidence import Evidence, Missing
 from eflops.analysis.scorecard.line import combine_verdicts, estimate
-from eflops.analysis.scorecard.table2 import likeness, most_selected, printed_name
+from eflops.analysis.scorecard.table2 import most_selected, our_name, similarity
 from eflops.analysis.scorecard.verdict import (
     Comparison,
     Judgement,
@@ -95,9 +95,9 @@ def test_a_verdict_that_one_draw_turns_cannot_be_told() -> None:
 
 def test_a_gene_of_the_paper_by_our_name() -> None:
     aliases = {"glycoprotein B": "glycophorin B"}
-    assert printed_name("glycoprotein B", aliases) == "glycophorin B"
-    assert printed_name("glycoprotein B (second probe)", aliases) == "glycophorin B (second probe)"
-    assert printed_name("interleukin 8", aliases) == "interleukin 8"
+    assert our_name("glycoprotein B", aliases) == "glycophorin B"
+    assert our_name("glycoprotein B (second probe)", aliases) == "glycophorin B (second probe)"
+    assert our_name("interleukin 8", aliases) == "interleukin 8"
 
 
 def test_a_list_has_seven_genes_at_most_and_none_that_was_never_selected() -> None:
@@ -129,9 +129,9 @@ def test_a_comparison_needs_two_units_with_a_value() -> None:
         over([0.1, np.nan])
 
 
-def test_likeness_by_hand() -> None:
+def test_similarity_by_hand() -> None:
     # {a, b} and {b, c} share one of three; {x} shares none.
-    assert likeness([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
+    assert similarity([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
 
 
 def _ground(*values: float, **limits: Any) -> Rationale:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import pandas as pd
 
@@ -27,16 +27,19 @@ from eflops.analysis.text import short
 METRICS = list(METRIC_STYLES)
 TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
 GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
-# Differences below this are as pale as their noise.
-LEAST_BOUND = 0.05
+
+
+class Setting(TypedDict):
+    """Which setting an experiment varies: its gathered column, its name in print, and what its values are called."""
+
+    column: str
+    label: str
+    words: NotRequired[Mapping[str, str]]
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """The runs of an experiment that varies one setting.
-
-    column: the gathered column that holds the setting; label: what the setting is called; words: what its values are.
-    """
+    """The runs of an experiment that varies one setting (`Setting`)."""
 
     runs: pd.DataFrame
     column: str
@@ -90,7 +93,7 @@ def one_method(source: Source, experiment: str) -> tuple[pd.DataFrame, str]:
     return runs[(runs["method"] == method) & (runs["ratio"] == ratio)], words
 
 
-def table(source: Source, **setting: Any) -> Table:
+def table(source: Source, **setting: Unpack[Setting]) -> Table:
     """One row per value of a setting: support recovery and test R2; the best is bold."""
     runs, left_out = one_method(source, source.experiment)
     ablation = Ablation(runs, **setting)
@@ -113,7 +116,7 @@ def table(source: Source, **setting: Any) -> Table:
     return Table(data, rows, note, runs)
 
 
-def figure(source: Source, **setting: Any) -> Figure:
+def figure(source: Source, **setting: Unpack[Setting]) -> Figure:
     """Support recovery and test R2 of every value of a setting."""
     panel = Ablation(one_method(source, source.experiment)[0], **setting).panel()
 
@@ -127,7 +130,7 @@ def figure(source: Source, **setting: Any) -> Figure:
     return Figure(panel.data, panel.runs, paint)
 
 
-def together(source: Source, settings: Mapping[str, Mapping[str, Any]]) -> Figure:
+def together(source: Source, settings: Mapping[str, Setting]) -> Figure:
     """The ablations of single settings side by side on one scale; `settings` has each experiment's."""
     ablations = [Ablation(one_method(source, experiment)[0], **setting) for experiment, setting in settings.items()]
     panels = [ablation.panel() for ablation in ablations]

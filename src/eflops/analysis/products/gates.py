@@ -31,10 +31,11 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
     def paint() -> Drawing:
         drawing, axes = canvas(len(names), len(SHOWN), size=(7.4, 0.5 + 1.75 * len(names)), squeeze=False)
         for row_axes, (name, words) in zip(axes, names.items(), strict=True):
-            lines, title = data[data["experiment"] == name], _title(words, curves[name])
+            lines, shown = data[data["experiment"] == name], curves[name]
+            what = f"mean ± sd over {units_named(shown)}" if len(shown) else "no gated run finished"
             for axis, metric in zip(row_axes, SHOWN, strict=True):
                 _draw(axis, lines[lines["metric"] == metric], metric, source)
-            row_axes[0].set_title(title, loc="left", fontsize=7.5)
+            row_axes[0].set_title(f"{words}: {what}", loc="left", fontsize=7.5)
         for axis in axes[-1]:
             axis.set_xlabel("round")
         method_legend(drawing, data["method"], source, columns=3)
@@ -61,10 +62,6 @@ def _lines(experiment: str, curves: pd.DataFrame) -> pd.DataFrame:
     parts = [band(curves, metric).assign(metric=metric) for metric in SHOWN]
     columns = ["experiment", "metric", "method", "phase", "round", "mean", "sd", "n", TARGET]
     return pd.concat(parts, ignore_index=True).assign(experiment=experiment, target=target)[columns]
-
-
-def _title(words: str, curves: pd.DataFrame) -> str:
-    return f"{words}: mean ± sd over {units_named(curves)}" if len(curves) else f"{words}: no gated run finished"
 
 
 def _draw(axes: Axes, data: pd.DataFrame, metric: str, source: Source) -> None:

@@ -1,12 +1,12 @@
 """The scorecard at a glance: the paper's claims in words and its tables as tiles, coloured by their verdicts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
 from eflops.analysis.needs import SCORECARD
+from eflops.analysis.scorecard.card import Card, LineJson
 from eflops.analysis.scorecard.sections import section_of
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.style import VERDICTS
@@ -26,7 +26,7 @@ def figure(source: Source) -> Figure:
 
     No run stands behind a tile by itself: it is a line of the scorecard, which has its own explanation.
     """
-    card = read_json(source.path(SCORECARD))
+    card: Card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)
     shown = {section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes}
     claims = [line for line in card["lines"] if line["section"] not in shown]
@@ -58,7 +58,7 @@ def figure(source: Source) -> Figure:
     return Figure(data, no_runs(), paint)
 
 
-def _list(axes: Axes, lines: Sequence[Mapping[str, Any]]) -> None:
+def _list(axes: Axes, lines: Sequence[LineJson]) -> None:
     """A row per line: its tile, and the claim in words."""
     for row, line in enumerate(lines):
         _tile(axes, 0.0, row, line["verdict"])

@@ -1,7 +1,6 @@
 """What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -20,6 +19,7 @@ from eflops.analysis.text import short
 NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
 METRICS = ("support_recovery", "r2")
 PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
+Colour = str | Sequence[float]
 NOTHING = "No run of the search has a twin at T = 0."
 
 
@@ -136,7 +136,7 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
     colours = colormaps["viridis"]
     for index, (group, part) in enumerate(groups):
         all_ratios = part["by"].iloc[0] == "all"
-        colour: Any = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
+        colour = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
         _draw_line(axes, part, "mean", colour, "all N/d" if all_ratios else str(group), index - len(groups) / 2)
     axes.set(ylabel=f"{METRIC_AXES[metric]}, change from $T = 0$", title="mean over all settings")
 
@@ -150,7 +150,13 @@ def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
 
 
 def _draw_line(
-    axes: Axes, part: pd.DataFrame, value: str, colour: Any, label: str, shift: float, marker: str = "o"
+    axes: Axes,
+    part: pd.DataFrame,
+    value: str,
+    colour: Colour,
+    label: str,
+    shift: float,
+    marker: str = "o",
 ) -> None:
     """Values over T on a log scale with their intervals, moved a little aside so that intervals do not overlap."""
     part = part.sort_values("temperature")

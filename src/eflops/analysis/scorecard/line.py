@@ -17,8 +17,8 @@ MARKS = {
     Verdict.UNJUDGED: "·",
 }
 
-# One line, and several.
-SAID = {
+# The verb for one line, and for several.
+VERBS = {
     Verdict.AGREES: ("agrees", "agree"),
     Verdict.NEAREST: ("agrees at nearest settings", "agree at nearest settings"),
     Verdict.DIFFERS: ("differs", "differ"),
@@ -94,8 +94,8 @@ def combine_verdicts(searched: Estimate, nearest: Estimate | None) -> Judgement:
 
 def count_verdicts(counts: Mapping[str, int]) -> str:
     """How many lines got each verdict: `25 agree, 2 differ, 1 is inconclusive`."""
-    said = [f"{number} {SAID[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
-    return ", ".join(said) or "none is judged"
+    parts = [f"{number} {VERBS[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
+    return ", ".join(parts) or "none is judged"
 
 
 def printed(paper: Printed | None) -> str:

@@ -5,12 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 from urllib.parse import quote
 
 from eflops import trust
 from eflops.analysis.paper import METHOD, read_paper
 from eflops.analysis.scorecard import claimed, table2
+from eflops.analysis.scorecard.card import Card, EntropyEffect, Facts, LineJson, NearestRate
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import MARKS, Line, both_written, count_verdicts, printed, written
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, section_of
@@ -39,7 +40,7 @@ class Scorecard:
     lines: tuple[Line, ...]
     chance: str
     labels: dict[str, str]
-    facts: dict[str, Any]
+    facts: Facts
 
     def line(self, name: str) -> Line:
         """The line with this id."""
@@ -68,7 +69,7 @@ class Scorecard:
         ]
         return f"O{'; '.join(parts)[1:]}."
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Card:
         """The scorecard as JSON values, in the order in which a person would read it."""
         return {
             "summary": self.summary,
@@ -88,7 +89,7 @@ def build(evidence: Evidence) -> Scorecard:
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
     labels = {method: evidence.label(method) for method in methods}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
-    facts = {"entropy": _entropy(evidence), "nearest": _nearest(evidence), "lists": table2.facts(evidence)}
+    facts: Facts = {"entropy": _entropy(evidence), "nearest": _nearest(evidence), "lists": table2.facts(evidence)}
     return Scorecard(lines, by_chance(evidence), labels, facts)
 
 
@@ -160,16 +161,16 @@ def _count(lines: Iterable[Line]) -> dict[str, int]:
     return {str(verdict): counts[verdict] for verdict in Verdict}
 
 
-def _line_json(line: Line) -> dict[str, Any]:
+def _line_json(line: Line) -> LineJson:
     values = {"id": line.id, "section": section_of(line.id).name, **asdict(line)}
     judgement, short = values.pop("judgement"), values.pop("short")
     verdict = {"verdict": str(judgement["verdict"]), "reason": judgement["reason"], "ours": judgement["values"]}
-    return {**values, **verdict, **({"short": short, "grounds": judgement["grounds"]} if short else {})}
+    return cast(LineJson, {**values, **verdict, **({"short": short, "grounds": judgement["grounds"]} if short else {})})
 
 
-def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
+def _entropy(evidence: Evidence) -> list[EntropyEffect]:
     """E-FLoPS minus T = 0 by metric: the mean over N/d, paired over draws."""
-    rows = []
+    rows: list[EntropyEffect] = []
     for metric, name in METRICS.items():
         try:
             runs = evidence.runs("support_recovery", [METHOD, WITHOUT_ENTROPY], metric)
@@ -182,9 +183,9 @@ def _entropy(evidence: Evidence) -> list[dict[str, Any]]:
     return rows
 
 
-def _nearest(evidence: Evidence) -> list[dict[str, Any]]:
+def _nearest(evidence: Evidence) -> list[NearestRate]:
     """The weight learning rate of each column of the paper's two tables: searched, and nearest the paper's numbers."""
-    rows = []
+    rows: list[NearestRate] = []
     for section in (section_of("table1"), section_of("table2")):
         runs = [evidence.all_runs(name) for name in section.experiments]
         if all(RATE in each for each in runs):

@@ -34,7 +34,7 @@ DETECTED = 0.10
 
 
 @dataclass(frozen=True)
-class Row:
+class RowRuns:
     """The runs of a row: values [draws, seeds, methods], NaN where a run diverged, and why other methods have none."""
 
     methods: tuple[str, ...]
@@ -109,7 +109,7 @@ def columns(evidence: Evidence) -> Iterator[Line]:
         yield Line(f"table1-column/{method}", "all N/d", method, "", judgement)
 
 
-def _column(evidence: Evidence, searched: dict[float, Row], method: str, ratios: Sequence[float]) -> Judgement:
+def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, ratios: Sequence[float]) -> Judgement:
     """Hotelling's test of the paper's column against our draws, each a vector over N/d."""
     runs = [searched[ratio].columns([method], minus=False)[:, :, 0] for ratio in ratios]
     if len({len(each) for each in runs}) > 1:
@@ -143,7 +143,7 @@ def by_chance(evidence: Evidence) -> str:
     )
 
 
-def rows(evidence: Evidence, experiment: str) -> dict[float, Row]:
+def rows(evidence: Evidence, experiment: str) -> dict[float, RowRuns]:
     """The runs of each row; a method that cannot be judged has none, and a reason in their place."""
     present, lacking = [], {}
     for method in evidence.paper.recovery_methods:
@@ -161,11 +161,11 @@ def rows(evidence: Evidence, experiment: str) -> dict[float, Row]:
         arrays = [by_unit(groups[ratio, name], METRIC) for name in there]
         without = {name: f"There are no runs of it at N/d {ratio:.2f}." for name in present if name not in there}
         values = np.stack(arrays, axis=2) if arrays else np.zeros((0, 0, 0))
-        table[ratio] = Row(tuple(there), values, lacking | without)
+        table[ratio] = RowRuns(tuple(there), values, lacking | without)
     return table
 
 
-def _estimates(row: Row, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
+def _estimates(row: RowRuns, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
     """Each method's number, or E-FLoPS minus it; a sentence where it cannot be judged."""
     if minus and METHOD in row.lacking:
         return dict.fromkeys(printed, row.lacking[METHOD])
@@ -195,7 +195,7 @@ def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, Predict
     return dict(zip(kept, prediction_intervals(values[:, :, finished], [noise[name] for name in kept]), strict=True))
 
 
-def _spread(searched: dict[float, Row], method: str, printed: Sequence[float]) -> Judgement:
+def _spread(searched: dict[float, RowRuns], method: str, printed: Sequence[float]) -> Judgement:
     """The F-test of our seeds' variance within draws against the paper's, each pooled over N/d."""
     variances = [within(row.columns([method], minus=False)[:, :, 0]) for row in searched.values()]
     known = [(variance, df) for variance, df in variances if df]

@@ -8,12 +8,12 @@ than 19 splits, where it is the lowest.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.paper import Printed
+from eflops.analysis.paper import PROBES, Printed, our_probe
+from eflops.analysis.scorecard.card import GeneList, MissingGene
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
@@ -25,8 +25,6 @@ SEARCHED, NEAREST = "golub_splits", "golub_nearest"
 LISTED = 7
 # Fewer splits do not show how far shares and lists vary from one to the next.
 FEWEST = 5
-# The paper lists probes under the names of their genes: interleukin 8 stands twice in one of its columns.
-PLACES = ("", " (second probe)", " (third probe)")
 
 # Gene -> 0 or 1 for each run, [splits, seeds]; the most selected first.
 Selected = dict[str, np.ndarray]
@@ -59,12 +57,12 @@ def lists(evidence: Evidence) -> Iterator[Line]:
         yield Line(*where, combine_verdicts(first, second), Printed(alike), (first.value.mean or 0.0) - alike)
 
 
-def facts(evidence: Evidence) -> list[dict[str, Any]]:
+def facts(evidence: Evidence) -> list[GeneList]:
     """By method and settings, how many genes two of our splits' lists share, and each of them with the paper's.
 
     shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
     """
-    rows = []
+    rows: list[GeneList] = []
     for method in evidence.paper.genes:
         for settings, experiment in (("searched", SEARCHED), ("nearest", NEAREST)):
             selection = _selected(evidence, experiment, method)
@@ -100,11 +98,10 @@ def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
     return {name: table[feature].reshape(shape) for name, feature in zip(_names(ranked, names), ranked, strict=True)}
 
 
-def printed_name(gene: str, aliases: Mapping[str, str]) -> str:
+def our_name(gene: str, aliases: dict[str, str]) -> str:
     """Our name of a gene as the paper prints it."""
-    suffix = next((suffix for suffix in PLACES[1:] if gene.endswith(suffix)), "")
-    bare = gene.removesuffix(suffix)
-    return aliases.get(bare, bare) + suffix
+    name, number = our_probe(gene, aliases)
+    return name + PROBES[number]
 
 
 def most_selected(shares: Mapping[str, float]) -> list[str]:
@@ -125,7 +122,7 @@ def whole_list(selection: Selected) -> list[str]:
     return most_selected({gene: _mean(selection, gene) for gene in selection})
 
 
-def likeness(lists: Sequence[Sequence[str]]) -> np.ndarray:
+def similarity(lists: Sequence[Sequence[str]]) -> np.ndarray:
     """The mean Jaccard index of each list with all others; two empty lists are alike."""
     sets = [frozenset(names) for names in lists]
     table = np.array([[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets])
@@ -142,7 +139,7 @@ def _selected(evidence: Evidence, experiment: str, method: str) -> Selected | st
 
 def _names_of(evidence: Evidence, method: str) -> dict[str, str]:
     """The genes of the paper's column, and our names of them."""
-    return {gene: printed_name(gene, evidence.paper.gene_aliases) for gene in evidence.paper.genes[method]}
+    return {gene: our_name(gene, evidence.paper.gene_aliases) for gene in evidence.paper.genes[method]}
 
 
 def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
@@ -153,11 +150,11 @@ def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
         gene = str(names["label"][feature])
         number = seen.get(gene, 0)
         seen[gene] = number + 1
-        labels.append(gene + (PLACES[number] if number < len(PLACES) else f" (probe {number + 1})"))
+        labels.append(gene + (PROBES[number] if number < len(PROBES) else f" (probe {number + 1})"))
     return labels
 
 
-def _missing(evidence: Evidence, method: str, selection: Selected) -> list[dict[str, Any]]:
+def _missing(evidence: Evidence, method: str, selection: Selected) -> list[MissingGene]:
     """The genes of the paper's column that are not among our seven, each with our share of runs and the paper's."""
     first, column = whole_list(selection), evidence.paper.genes[method]
     return [
@@ -174,7 +171,7 @@ def _mean(selection: Selected, gene: str) -> float:
 def _share(evidence: Evidence, gene: str, printed: Printed, selection: Selected) -> Estimate:
     runs = evidence.paper.sizes["golub"].runs or 1
     like = next(iter(selection.values()), np.zeros((2, 1)))
-    chosen = selection.get(printed_name(gene, evidence.paper.gene_aliases), np.zeros_like(like))
+    chosen = selection.get(our_name(gene, evidence.paper.gene_aliases), np.zeros_like(like))
     share = beta_binomial_interval(chosen, runs)
     value = Value(gene, share.mean, share.low, share.high, share.splits, "splits")
     # The paper prints two decimals of what is a whole number of its runs.
@@ -185,7 +182,7 @@ def _share(evidence: Evidence, gene: str, printed: Printed, selection: Selected)
 def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estimate, float]:
     """The judgement of a list, and its likeness to ours."""
     named, lists = _names_of(evidence, method), split_lists(selection)
-    alike = likeness([list(named.values()), *lists])
+    alike = similarity([list(named.values()), *lists])
     paper, others = float(alike[0]), alike[1:]
     position, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
     stands_out = rank / len(alike) <= max(ALPHA, 1 / len(alike))

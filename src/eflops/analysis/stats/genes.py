@@ -10,7 +10,6 @@ A run selects a probe when it keeps any of the probe's weights, of whichever cla
 """
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,10 +19,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from eflops.analysis.paper import PROBES, our_probe
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import LEVEL
-
-_SECOND = re.compile(r"^(.*) \(second probe\)$")
 
 
 def selected_features(source: Source, experiment: str, features: int) -> pd.DataFrame:
@@ -83,14 +81,10 @@ def gene_shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
 def share_of(printed: str, shares: dict[str, list[float]], aliases: dict[str, str]) -> float:
     """Our share for a gene as the paper prints it: its most selected probe, or the second where it says so.
 
-    shares: those of a gene's probes, the most selected first. The paper lists probes under the names of their genes:
-    interleukin 8 stands twice in one of its columns.
+    shares: those of a gene's probes, the most selected first.
     """
-    second = _SECOND.match(printed)
-    gene = second.group(1) if second else printed
-    probes = shares.get(aliases.get(gene, gene), [])
-    index = 1 if second else 0
-    return probes[index] if len(probes) > index else 0.0
+    gene, index = our_probe(printed, aliases)
+    return (shares.get(gene, []) + [0.0] * len(PROBES))[index]
 
 
 def _chosen(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:

@@ -16,7 +16,6 @@ Learning 52, 2003) has the variance sd^2 (1/n + test samples / training samples)
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -111,7 +110,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 def _pairs(
     runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str], by: list[str]
-) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
+) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
     """The pairs of each group of `by`: one row per pair, one column per method; groups by the thousand are quick."""
     if not by:
         yield (), _complete(runs, metric, methods, pair_on)

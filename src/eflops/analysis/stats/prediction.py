@@ -186,7 +186,7 @@ def _parts(values: np.ndarray) -> _Parts:
 
 
 @dataclass(frozen=True)
-class Share:
+class ShareInterval:
     """Our share over splits, and the interval for the share of a number of runs at one further split."""
 
     mean: float
@@ -195,7 +195,7 @@ class Share:
     splits: int
 
 
-def beta_binomial_interval(chosen: np.ndarray, runs: int) -> Share:
+def beta_binomial_interval(chosen: np.ndarray, runs: int) -> ShareInterval:
     """The interval for `runs` runs; chosen: 0 or 1 for each run, [splits, seeds], at least two splits."""
     splits, seeds = chosen.shape
     shares = chosen.mean(axis=1)
@@ -211,4 +211,4 @@ def beta_binomial_interval(chosen: np.ndarray, runs: int) -> Share:
     from scipy import stats  # takes half a second to import
 
     low, high = stats.betabinom.ppf([tail, 1 - tail], runs, p * strength, (1 - p) * strength) / runs
-    return Share(float(shares.mean()), float(low), float(high), splits)
+    return ShareInterval(float(shares.mean()), float(low), float(high), splits)

@@ -32,7 +32,7 @@ def nearest(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
 
 
 def binned(values: pd.Series, bins: int = 8, most: int = 6) -> tuple[pd.Series, list[str], bool]:
-    """The place of each value among bins, what the bins are called, and whether their width grows with the value.
+    """The index of each value's bin, the names of the bins, and whether their width grows with the value.
 
     Few different values are bins of their own; many become bins of one width, on a log scale where they span tenfold.
     """

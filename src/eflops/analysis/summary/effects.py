@@ -7,10 +7,11 @@ from scipy import stats
 
 from eflops.analysis import needs
 from eflops.analysis.paper import METHOD
+from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import holm
-from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Card, Point
+from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Point
 from eflops.analysis.summary.verdicts import ALL_LINES
 from eflops.analysis.text import MINUS, signed
 

@@ -1,8 +1,8 @@
 """What the summary is made of: points by subject, and claims with their verdicts; JSON and Markdown are its forms."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from eflops.results.paths import EXPLORER
 
@@ -11,10 +11,6 @@ REPRODUCTION, ENTROPY, COMMUNICATION = "Reproduction", "Entropy", "Communication
 GENES, HELD_OUT = "Genes", "Held-out data"
 HEADLINES = (REPRODUCTION, ENTROPY, COMMUNICATION, GENES, HELD_OUT)
 TITLE = "**What this run found**"
-
-# A scorecard as its file has it, and one of its lines.
-Card = Mapping[str, Any]
-Line = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,17 +76,14 @@ class Summary:
             if points
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The summary as JSON values: `verdicts`, `claims`, `headlines` and `subjects` with their points."""
         return {**asdict(self), "headlines": list(map(asdict, self.headlines))}
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "Summary":
-        """The summary whose JSON values these are."""
-        subjects = [
-            Subject(each["name"], tuple(Point(**point) for point in each["points"])) for each in values["subjects"]
-        ]
-        return cls(values["verdicts"], tuple(Claim(**claim) for claim in values["claims"]), tuple(subjects))
+    def of(cls, values: object) -> "Summary":
+        """The summary whose JSON values these are; a ValueError where they are none."""
+        return TypeAdapter(cls).validate_python(values)
 
     def markdown(self, links: bool = True) -> str:
         """The title, and below each subject its points, each with a link to its runs.

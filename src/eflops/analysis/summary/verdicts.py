@@ -2,28 +2,30 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import cast
 from urllib.parse import quote
 
 import pandas as pd
 
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
+from eflops.analysis.scorecard.card import Card, GeneList, GroundJson, LineJson, ValueJson
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
-from eflops.analysis.scorecard.verdict import Verdict
+from eflops.analysis.scorecard.verdict import Rationale, Verdict
 from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.stats.trials import drawn
-from eflops.analysis.summary.point import GENES, REPRODUCTION, Card, Claim, Line, Point
+from eflops.analysis.summary.point import GENES, REPRODUCTION, Claim, Point
 from eflops.analysis.text import formatted
 
 ALL_LINES = "scorecard"
 COLUMNS = "table1-column"
 DENSITY, LISTS = "claim/target-density", "table2-list"
-ANSWERS = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
-REACHED = {
+ANSWERS: dict[str, str] = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
+REACHED: dict[str, str] = {
     Verdict.AGREES: "The target density is reached",
     Verdict.DIFFERS: "The target density is not reached everywhere",
     Verdict.INCONCLUSIVE: "Whether the target density is reached everywhere is inconclusive",
@@ -56,10 +58,10 @@ def claims(card: Card) -> tuple[Claim, ...]:
     )
 
 
-def _effect(grounds: Sequence[Mapping[str, Any]]) -> str:
+def _effect(grounds: Sequence[GroundJson]) -> str:
     """The deciding number with its interval; under two names of the baseline, one for each."""
     if len({ground["size"] for ground in grounds}) == 1:
-        return str(grounds[0]["size"])
+        return grounds[0]["size"]
     return "; ".join(f"{ground['size']} against {ground['against']}" for ground in grounds)
 
 
@@ -137,7 +139,7 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         yield from _gene_trials(drawn(source.trials(GENE_TRIALS)), facts[METHOD, "searched"])
 
 
-def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, label: str, link: str) -> Iterator[Point]:
+def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str) -> Iterator[Point]:
     shares = "({:.2f} of our runs, {:.2f} of the paper's)"
     lacking = []
     for each in searched["missing"]:
@@ -153,7 +155,7 @@ def _missing(searched: Mapping[str, Any], nearest: Mapping[str, Any] | None, lab
         yield Point(f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}.", link)
 
 
-def _gene_trials(trials: pd.DataFrame, fact: Mapping[str, Any]) -> Iterator[Point]:
+def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
     """The most that any setting of the search comes to."""
     settings = trials[trials["method"] == METHOD]
     if LISTED not in settings or settings[LISTED].isna().all():
@@ -173,21 +175,21 @@ def constraint(card: Card, _: Source) -> Iterator[Point]:
         if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
         limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
-        yield Point(f"{REACHED[Verdict(line['verdict'])]}; {limits}.", _link(line))
-        kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+        yield Point(f"{REACHED[line['verdict']]}; {limits}.", _link(line))
+        kinds: dict[tuple[str, str], dict[str, ValueJson]] = {}
         for value in line["ours"]:
             kinds.setdefault((value["data"], value["scale"]), {})[value["at"]] = value
         texts = [f"{kind} ({unit}) {_ends(values)}" for (kind, unit), values in kinds.items()]
         yield Point(f"Open gates after training: {'; '.join(texts)}.", _link(line))
 
 
-def _ends(values: Mapping[str, Mapping[str, Any]]) -> str:
+def _ends(values: Mapping[str, ValueJson]) -> str:
     """The highest and the lowest of several values, by where they are."""
-    ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"]) for extreme in (max, min))
+    ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"] or 0.0) for extreme in (max, min))
     return " and ".join(f"{_interval(values[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
-def _claims(card: Card, verdict: Verdict) -> list[Line]:
+def _claims(card: Card, verdict: Verdict) -> list[LineJson]:
     """The claims with a verdict; the constraint has a subject of its settings."""
     return [
         line
@@ -196,26 +198,26 @@ def _claims(card: Card, verdict: Verdict) -> list[Line]:
     ]
 
 
-def _ground(line: Line) -> Mapping[str, Any]:
+def _ground(line: LineJson) -> GroundJson:
     """What decides a claim; of two algorithms with one verdict, what decides it against the first."""
-    none = {"figure": str(line["reason"]).removesuffix("."), "because": "", "failing": 0, "of": 1}
-    return line["grounds"][0] if line["grounds"] else none
+    reason = Rationale(Verdict(line["verdict"]), line["reason"].removesuffix("."), "", 0, 1)
+    return line["grounds"][0] if line["grounds"] else cast(GroundJson, asdict(reason))
 
 
-def _beside(line: Line, section: Section, card: Card) -> str:
+def _beside(line: LineJson, section: Section, card: Card) -> str:
     """A number of ours with its interval, and the paper's."""
     where = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
     name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), where) if part)
-    (value, *_) = line["ours"] or [{"mean": None}]
-    return f"{name}, {_interval(value)} here, {formatted(line['paper']['value'])} in the paper"
+    ours = _interval(line["ours"][0]) if line["ours"] else formatted(None)
+    return f"{name}, {ours} here, {formatted(line['paper']['value'] if line['paper'] else None)} in the paper"
 
 
-def _link(line: Line) -> str:
+def _link(line: LineJson) -> str:
     return f"scorecard?line={quote(line['id'])}"
 
 
-def _interval(value: Mapping[str, Any], form: Callable[[float], str] = formatted) -> str:
-    if value["mean"] is None or value["low"] is None:
-        return formatted(value["mean"])
-    mean, low, high = (form(value[name]) for name in ("mean", "low", "high"))
-    return mean if low == high else f"{mean} ({low} to {high})"
+def _interval(value: ValueJson, form: Callable[[float], str] = formatted) -> str:
+    mean, low, high = value["mean"], value["low"], value["high"]
+    if mean is None or low is None or high is None:
+        return formatted(mean)
+    return form(mean) if form(low) == form(high) else f"{form(mean)} ({form(low)} to {form(high)})"

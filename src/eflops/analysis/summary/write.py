@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from eflops.analysis.needs import SCORECARD
+from eflops.analysis.scorecard.card import Card
 from eflops.analysis.source import Source
 from eflops.analysis.summary import effects, verdicts
-from eflops.analysis.summary.point import Card, Point, Subject, Summary
+from eflops.analysis.summary.point import Point, Subject, Summary
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
 from eflops.results import paths

@@ -19,7 +19,7 @@
     const [index, moved] = await Promise.all([Explorer.part("index"), Explorer.part("moved")]);
     const moves = moved.moves.map(([place, row, column, before, after, spreads]) => ({ place, row, column, before, after, spreads, address: cellOf(index, place, row, column) }));
     const changes = (name, title) => (moved[name].length ? [h("h2", {}, `${title} (${moved[name].length})`), Explorer.table({ caption: title, rows: moved[name], columns: [
-      { name: "where", head: true, value: (change) => change.place, show: (change) => (name === "verdicts" ? h("a", { href: Explorer.address("scorecard", { line: change.place }) }, change.place) : change.place) },
+      { name: "where", head: true, value: (change) => change.name, show: (change) => (name === "verdicts" ? h("a", { href: Explorer.address("scorecard", { line: change.name }) }, change.name) : change.name) },
       { name: "before", value: (change) => change.before, show: (change) => (name === "verdicts" ? Explorer.badge(change.before) : change.before) },
       { name: "after", value: (change) => change.after, show: (change) => (name === "verdicts" ? Explorer.badge(change.after) : change.after) }] })] : []);
     const method = Object.keys(index.methods)[0];
@@ -31,6 +31,6 @@
       moves.length ? Explorer.table({ caption: "The largest moves first", rows: moves, columns: [
         { name: "file", head: true, value: (move) => move.place }, { name: "row", value: (move) => move.row }, { name: "column", value: (move) => move.column, show: (move) => (move.address ? h("a", { href: move.address }, move.column) : move.column) },
         { name: "before", number: true, value: (move) => move.before }, { name: "after", number: true, value: (move) => move.after }, { name: "in spreads", number: true, value: (move) => move.spreads }] }) : null,
-      ...changes("presence", "Came and went")];
+      ...changes("presence", "Added and removed")];
   };
 })();

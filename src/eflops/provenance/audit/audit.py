@@ -10,7 +10,7 @@ from contextlib import chdir
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from eflops.config.models import Config
 from eflops.config.products import Product, products
@@ -274,5 +274,5 @@ def side_by_side(job: Callable[[Work, Item], Outcome], items: Sequence[Item], wo
         yield from pool.map(_apply, itertools.repeat(job), items)
 
 
-def _apply(job: Callable[[Work, Any], Any], item: Any) -> Any:
+def _apply(job: Callable[[Work, Item], Outcome], item: Item) -> Outcome:
     return job(_work[0], item)

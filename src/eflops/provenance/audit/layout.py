@@ -45,12 +45,14 @@ def check_layout(store: Store, config: Config) -> Iterator[Finding]:
 
 def required_files(store: Store, config: Config) -> set[str]:
     """What must be there: all products, and the records, data and gathered files of every plan that was run."""
-    required = {path for product in products(config) for path in product.files}
-    for name in _run_plans(store, config):
+    planned = products(config)
+    required = {path for product in planned for path in product.files}
+    needed = {name for product in planned for name in product.experiments}
+    for name in needed | {plan.name for plan in all_plans(config) if store.has_runs(plan.name)}:
         required |= {f"{RUNS}/{path}" for path in planned_paths(config, name)}
         required |= set(_data_files(config, name, arrays=not store.published))
     if not store.published:
-        required |= {path for product in products(config) for path in product.sources if path.startswith(GATHERED)}
+        required |= {path for product in planned for path in product.sources if path.startswith(GATHERED)}
     return required
 
 
@@ -82,12 +84,6 @@ def _other_jobs(config: Config) -> Iterator[str]:
     yield from (f"data/{name}/genes" for name in config.datasets)
     yield from (f"fetch/{entry.source}" for entry in config.datasets.values() if hasattr(entry, "source"))
     yield from (f"search/{search.entry}" for search in config.searches.values())
-
-
-def _run_plans(store: Store, config: Config) -> set[str]:
-    """The experiments that products need, and whatever else has records."""
-    needed = {name for product in products(config) for name in product.experiments}
-    return needed | {plan.name for plan in all_plans(config) if store.has_runs(plan.name)}
 
 
 def _data_files(config: Config, name: str, arrays: bool) -> Iterator[str]:

@@ -11,18 +11,18 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials
+from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
+from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
 from eflops.config.models import Config
-from eflops.config.products import Product, products
+from eflops.config.products import Product, products, target_of
 from eflops.errors import UserError
 from eflops.files import read_json, sha256
 from eflops.provenance.audit.records import differences
@@ -86,7 +86,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
         yield from compare_lines(read.name, _text(read), markdown(card))
 
 
-def _by_line(card: dict[str, Any]) -> dict[str, Any]:
+def _by_line(card: Card) -> dict[str, object]:
     """A scorecard with its lines by their ids."""
     return {**card, "lines": {line["id"]: line for line in card["lines"]}}
 
@@ -96,7 +96,8 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
     present = [name for name in SUMMARIES if (store.folder / name).exists()]
     if not present:
         return
-    known = products(config)
+    # Experiments with a target of their own are no part of a whole run, nor of its summary.
+    known = [product for product in products(config) if target_of(config, product) in WHOLE]
     sources, trials = frozenset(summary_sources(known)), tuple(summary_trials(known))
     try:
         expected = summary.summarise(Source(store.folder, files=sources, resources=trials))
@@ -157,11 +158,11 @@ def compare_lines(file: str, stored: str, expected: str) -> Iterator[Finding]:
             return
 
 
-def close(cell: Any, expected: Any) -> bool:
+def close(cell: object, expected: object) -> bool:
     """Whether two cells are numbers that differ in the rounding of their last digits alone."""
     try:
-        return math.isclose(float(cell), float(expected), rel_tol=ROUNDING, abs_tol=ROUNDING)
-    except (TypeError, ValueError):
+        return math.isclose(float(str(cell)), float(str(expected)), rel_tol=ROUNDING, abs_tol=ROUNDING)
+    except ValueError:
         return False
 
 

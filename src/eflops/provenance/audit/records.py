@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from eflops.code import combined, training_hashes
 from eflops.config.models import Config, with_present_names
@@ -111,7 +110,7 @@ def planned_paths(config: Config, name: str) -> list[str]:
     return [f"{name}/{path}" for path in plan_of(config, name).record_paths]
 
 
-def differences(actual: Any, expected: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+def differences(actual: object, expected: object, path: str = "") -> Iterator[tuple[str, object, object]]:
     """Where two JSON values differ: the key, the actual and the expected value."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         for key in sorted({*actual, *expected}, key=str):
@@ -123,7 +122,7 @@ def differences(actual: Any, expected: Any, path: str = "") -> Iterator[tuple[st
         yield path, actual, expected
 
 
-def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Each planned record that is there, with what the config says of it."""
     if name not in config.experiments and name not in config.searches:
         return
@@ -167,7 +166,7 @@ def changed_modules(entry: Record) -> str:
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """In words, which modules changed, came and went."""
+    """In words, which modules changed, were added or were removed."""
     parts = {
         "changed": [name for name in before if name in now and before[name] != now[name]],
         "new": [name for name in now if name not in before],

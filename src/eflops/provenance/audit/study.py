@@ -1,8 +1,7 @@
 """The study against itself, the records, the data, the paper's numbers, the files beside it and the present config."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from eflops.analysis.needs import TARGETS
 from eflops.analysis.paper import read_targets
@@ -58,7 +57,7 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
                     yield Finding("different", f"data/{name}", what)
 
 
-def _draw_mistakes(store: Store, name: str, expected: dict[str, Any]) -> Iterator[str]:
+def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> Iterator[str]:
     try:
         settings = with_present_names(stored_manifest(store, name)["settings"])
     except UserError:
@@ -127,6 +126,6 @@ def _changed(config: Config, present: Config, name: str) -> str:
     return f"{key} is {stated!r} in these results and {right!r} in {FILE}{more}; bring them up to date with: snakemake"
 
 
-def _cells(config: Config, name: str) -> dict[str, Any]:
+def _cells(config: Config, name: str) -> dict[str, object]:
     """The specs of the cells of an experiment, by method and ratio."""
     return {f"{spec.name} {spec.ratio}": spec.model_dump(mode="json") for spec in cell_specs(config, name)}

@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
+from eflops.analysis.scorecard.card import LineJson
 from eflops.analysis.source import IDENTITY
+from eflops.analysis.text import Scalar
 from eflops.config.models import Config
 from eflops.config.products import Product, products
 from eflops.errors import UserError
@@ -39,12 +40,12 @@ class Address:
 
 
 @dataclass(frozen=True)
-class Cell:
+class DataCell:
     """One number of a product: the keys of its row, its column and what stands there."""
 
-    keys: dict[str, Any]
+    keys: dict[str, Scalar]
     column: str
-    value: Any
+    value: Scalar
     row: int
 
     @property
@@ -71,7 +72,7 @@ def names_runs(column: str) -> bool:
     return column in NAMES or column.startswith("set_")
 
 
-def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> Cell:
+def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:
     """The one cell that an address names; a UserError says what is missing or too much."""
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
@@ -87,14 +88,14 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
         raise UserError(f"{address.file}: {len(rows)} rows fit; say which {_choices(rows, keys)}.")
     row = rows.iloc[0]
     column = address.column if address.column and named else _favoured(row, values, address.file)
-    return Cell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
+    return DataCell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
 
 
-def same(value: Any, word: str) -> bool:
+def same(value: object, word: str) -> bool:
     """Whether a cell holds what a word says, numbers compared as numbers."""
     try:
-        return abs(float(value) - float(word)) < 1e-9
-    except (TypeError, ValueError):
+        return abs(float(str(value)) - float(word)) < 1e-9
+    except ValueError:
         return str(value).casefold() == word.casefold()
 
 
@@ -193,7 +194,7 @@ def read_table(path: Path) -> pd.DataFrame:
         raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
 
 
-def scorecard_lines(folder: Path) -> dict[str, dict[str, Any]]:
+def scorecard_lines(folder: Path) -> dict[str, LineJson]:
     """The lines of a results folder's scorecard, by their ids."""
     path = folder / SCORECARD
     try:

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from eflops.analysis.text import Scalar
 from eflops.config.products import Product
 from eflops.config.study import Study, read_study
 from eflops.errors import UserError
 from eflops.files import sha256
-from eflops.provenance.explain.address import Address, Cell, locate, product_of, read_table, scorecard_lines
+from eflops.provenance.explain.address import Address, DataCell, locate, product_of, read_table, scorecard_lines
 from eflops.provenance.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
 from eflops.provenance.explain.trace import METHOD_KEYS, trace
 from eflops.results.paths import SCORECARD
@@ -39,19 +40,22 @@ class Explanation:
 
     file: its path below the results; words: which number in it; address: the same as options of a command; rebuilt:
     the same number rebuilt from the records; statistic: recomputed from the values of the runs, where it is a plain
-    statistic; files: the hashes of the number's file and of what it was made from besides records.
+    statistic; files: the hashes of the number's file and of what it was made from besides records; configs: the config
+    files that were given; made_in: the folder that the config names for its results.
     """
 
     file: str
     words: str
     address: tuple[str, ...]
-    value: Any
+    value: Scalar
     formula: str
     metric: str
-    rebuilt: Any
+    rebuilt: Scalar
     statistic: float | None
     runs: tuple[BehindRun, ...]
     files: dict[str, str]
+    configs: tuple[Path, ...] = ()
+    made_in: str = "results"
 
     @property
     def agrees(self) -> bool:
@@ -59,9 +63,9 @@ class Explanation:
         return equal(self.value, self.rebuilt) and (self.statistic is None or equal(self.value, self.statistic))
 
 
-def equal(one: Any, other: Any) -> bool:
+def equal(one: Scalar, other: Scalar) -> bool:
     """Whether two cells hold the same, numbers up to the rounding of their last digits."""
-    if pd.isna(one) or pd.isna(other):
+    if one is None or other is None or pd.isna(one) or pd.isna(other):
         return bool(pd.isna(one) and pd.isna(other))
     if isinstance(one, str) or isinstance(other, str):
         return str(one) == str(other)
@@ -74,8 +78,10 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
     if line is not None or address.file.stem == Path(SCORECARD).stem:
         if line is None:
             raise UserError(f"{address.file}: say which line of the scorecard, such as --line table1/0.64/eflops.")
-        return explain_line(store, study, line)
-    return explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
+        explained = explain_line(store, study, line)
+    else:
+        explained = explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
+    return replace(explained, configs=configs, made_in=study.config.results)
 
 
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
@@ -101,7 +107,7 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
     )
 
 
-def _require_known(source: FromRecords, product: Product, cell: Cell) -> None:
+def _require_known(source: FromRecords, product: Product, cell: DataCell) -> None:
     """Refuse a cell of a method that neither the study nor the references of the data know."""
     named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
     fits = [name for name in product.experiments if f"{GATHERED}/{name}.references.csv" in product.inputs]
@@ -138,7 +144,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
     )
 
 
-def _same_cell(made: "Table | Figure", cell: Cell) -> Any:
+def _same_cell(made: "Table | Figure", cell: DataCell) -> Scalar:
     """The same cell of the rebuilt product, read as it would be from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:

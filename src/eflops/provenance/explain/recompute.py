@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from eflops.analysis.table import Table
 
 GATHERED = GATHERED_FOLDER
-SUFFIXES = ("csv", "curves.csv", "supports.csv")
+
+
+# The gathered files of an experiment by their endings.
+TABLES: Mapping[str, Callable[[Entries], pd.DataFrame]] = {
+    "csv": runs_table,
+    "curves.csv": curves_table,
+    "supports.csv": supports_table,
+}
 
 
 def method_labels(config: Config) -> dict[str, str]:
@@ -33,14 +40,7 @@ def method_labels(config: Config) -> dict[str, str]:
 
 def gathered_files(config: Config) -> dict[str, str]:
     """The files that are gathered from records, below a results folder, and the experiment or search of each."""
-    return {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in SUFFIXES}
-
-
-TABLES: Mapping[str, Callable[[Entries], pd.DataFrame]] = {
-    "csv": runs_table,
-    "curves.csv": curves_table,
-    "supports.csv": supports_table,
-}
+    return {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in TABLES}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from eflops.analysis.text import number
 from eflops.config.cell import CellSpec
@@ -38,11 +37,6 @@ def verify_command(results: str, *words: str) -> str:
     return shlex.join(["eflops", "verify", f"{results}/{file}", *rest])
 
 
-def make_command(file: str) -> str:
-    """The command that makes a file of the results with all that it needs."""
-    return shlex.join(["snakemake", "--cores", "2", f"{RESULTS}/{file}"])
-
-
 def describe(record: Record, results: str = RESULTS) -> str:
     """The whole record as text; the curve is shown by its first and last points.
 
@@ -68,19 +62,19 @@ def title(record: Record) -> str:
     return f"{run.experiment}: {run.method} on {run.dataset}{ratio}{variant}, draw {run.draw}, seed {run.seed}: {ended}"
 
 
-def aligned(pairs: Mapping[str, Any]) -> list[str]:
+def aligned(pairs: Mapping[str, object]) -> list[str]:
     """Names and values in two columns."""
     width = max(map(len, pairs), default=0)
     return [f"{INDENT}{name:<{width}}  {number(value)}" for name, value in pairs.items()]
 
 
-def _section(name: str, pairs: Mapping[str, Any]) -> list[str]:
+def _section(name: str, pairs: Mapping[str, object]) -> list[str]:
     return [name, *aligned(pairs)]
 
 
-def _result(record: Record) -> dict[str, Any]:
+def _result(record: Record) -> dict[str, object]:
     result = record.result
-    shown: dict[str, Any] = dict(result.metrics)
+    shown: dict[str, object] = dict(result.metrics)
     for metric, values in result.curve.metrics.items():
         shown[f"{metric} by round"] = _ends(zip(result.curve.round, values, strict=True))
     shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
@@ -99,7 +93,7 @@ def _ends(points: Iterable[tuple[int, float | None]]) -> str:
     return ", ".join(shown if len(shown) <= 4 else [*shown[:2], "...", *shown[-2:]])
 
 
-def _origin(record: Record) -> dict[str, Any]:
+def _origin(record: Record) -> dict[str, object]:
     origin = record.origin
     inherited = {"experiment", "dataset", "name", "ratio"}
     return {
@@ -111,7 +105,7 @@ def _origin(record: Record) -> dict[str, Any]:
     }
 
 
-def _circumstances(record: Record) -> dict[str, Any]:
+def _circumstances(record: Record) -> dict[str, object]:
     spent = record.circumstances
     return {
         "finished": spent.finished_at,

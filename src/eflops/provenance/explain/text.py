@@ -1,16 +1,17 @@
 """Where a number comes from, for people and as JSON."""
 
+import shlex
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from eflops.analysis.text import number
+from eflops.analysis.text import Scalar, number
 from eflops.files import canonical_json
 from eflops.provenance.explain.explanation import BehindRun, Explanation
-from eflops.provenance.explain.show import INDENT, aligned, make_command, verify_command
+from eflops.provenance.explain.show import INDENT, aligned, verify_command
 
 WIDTH = 116
 
@@ -28,16 +29,16 @@ def as_text(explained: Explanation, results: str) -> str:
     return "\n\n".join("\n".join(part) for part in parts)
 
 
-def as_json(explained: Explanation, results: str) -> dict[str, Any]:
+def as_json(explained: Explanation, results: str) -> dict[str, object]:
     """The same as JSON values, with every record's facts in full."""
     return {
-        "place": explained.file,
+        "file": explained.file,
         "address": explained.words,
         "value": plain(explained.value),
         "formula": explained.formula,
         "metric": explained.metric,
         "n": len(explained.runs),
-        "made_again": {"value": plain(explained.rebuilt), "agrees": explained.agrees},
+        "rebuilt": {"value": plain(explained.rebuilt), "agrees": explained.agrees},
         "runs": [
             {
                 "record": f"{results}/{run.path}",
@@ -64,7 +65,7 @@ def rebuilt(explained: Explanation) -> str:
     return f"{number(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
 
 
-def facts(run: BehindRun) -> dict[str, Any]:
+def facts(run: BehindRun) -> dict[str, object]:
     """What a run was made from and on."""
     origin, spent = run.record.origin, run.record.circumstances
     return {
@@ -82,17 +83,21 @@ def facts(run: BehindRun) -> dict[str, Any]:
 def commands(explained: Explanation, results: str) -> list[str]:
     """The commands that train all runs or one run again, and that make the file from nothing."""
     one = [verify_command(results, explained.runs[0].path)] if explained.runs else []
-    everything = verify_command(results, explained.file, *explained.address, "--all")
-    return [everything, *one, make_command(explained.file)]
+    configs = [word for path in explained.configs for word in ("--config", str(path))]
+    everything = verify_command(results, explained.file, *explained.address, "--all", *configs)
+    make = ["snakemake", "--cores", "2", f"{explained.made_in}/{explained.file}"]
+    if explained.configs:
+        make += ["--configfile", *map(str, explained.configs)]
+    return [everything, *one, shlex.join(make)]
 
 
-def plain(value: Any) -> Any:
+def plain(value: Scalar | np.generic) -> Scalar:
     """A cell as a JSON value."""
     if isinstance(value, str):
         return value
     if pd.isna(value):
         return None
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _making(explained: Explanation) -> dict[str, str]:
@@ -136,7 +141,7 @@ def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
     return [*parts, *([["Different between runs", *_paragraphs(apart)]] if apart else [])]
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = (
             f"{key} {canonical_json(each) if isinstance(each, Mapping) else number(each)}"

@@ -7,13 +7,14 @@ What is shown of each run is the metric that the cell's key `metric`, its own co
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from eflops.analysis.stats.summary import unit_values
+from eflops.analysis.text import Scalar
 from eflops.config.products import Product
-from eflops.provenance.explain.address import Cell, same
+from eflops.provenance.explain.address import DataCell, same
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
@@ -64,7 +65,7 @@ MEANINGS = {
 class Trace:
     """The runs behind a cell (gathered rows, with `value` where a run contributes one number), and how they make it."""
 
-    cell: Cell
+    cell: DataCell
     runs: pd.DataFrame
     metric: str
     formula: str
@@ -79,7 +80,7 @@ class Trace:
         return float(STATISTICS[name][1](values))
 
 
-def trace(product: Product, made: "Table | Figure", cell: Cell) -> Trace:
+def trace(product: Product, made: "Table | Figure", cell: DataCell) -> Trace:
     """The runs behind a cell of a product as it was made."""
     tracer = Tracer(product, made)
     metric = tracer.metric(cell)
@@ -97,10 +98,10 @@ class Tracer:
 
     def __init__(self, product: Product, made: "Table | Figure") -> None:
         self.product, self.made = product, made
-        self._indices: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+        self._indices: dict[tuple[str, ...], dict[tuple[str, ...], list[int]]] = {}
         self._metrics: dict[str, str] = {}
 
-    def metric(self, cell: Cell) -> str:
+    def metric(self, cell: DataCell) -> str:
         """The metric that a cell is about: that of its key, of its column's name, or the product's."""
         if isinstance(cell.keys.get("metric"), str):
             return str(cell.keys["metric"])
@@ -119,7 +120,7 @@ class Tracer:
             )
         return formula(column, metric or "the metric") or f"{column}, as {self.product.make} makes it"
 
-    def rows(self, keys: Mapping[str, Any], metric: str) -> list[int]:
+    def rows(self, keys: Mapping[str, Scalar], metric: str) -> list[int]:
         """Which rows of the product's runs agree with every key that they have."""
         # A key that is empty says nothing: the panels of a figure need not all have the same keys.
         keys = {key: value for key, value in keys.items() if not pd.isna(value)}
@@ -134,10 +135,10 @@ class Tracer:
         rows = [row for each in wanted for row in self._index(tuple(each)).get(_canonical(each.values()), ())]
         return sorted(rows) or _agreeing(runs, keys, metric)
 
-    def _index(self, columns: tuple[str, ...]) -> dict[tuple[Any, ...], list[int]]:
+    def _index(self, columns: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
         """Where the runs with each combination of values of some columns are."""
         if columns not in self._indices:
-            index: dict[tuple[Any, ...], list[int]] = {}
+            index: dict[tuple[str, ...], list[int]] = {}
             values = zip(*(self.made.runs[name] for name in columns), strict=True) if columns else ()
             for row, each in enumerate(values):
                 index.setdefault(_canonical(each), []).append(row)
@@ -145,12 +146,12 @@ class Tracer:
         return self._indices[columns]
 
 
-def _canonical(values: Iterable[Any]) -> tuple[Any, ...]:
+def _canonical(values: Iterable[Scalar]) -> tuple[str, ...]:
     """Values by which runs are looked up; numbers that differ in their last digits alone are one."""
     return tuple(f"{value:.12g}" if pd.api.types.is_number(value) else str(value) for value in values)
 
 
-def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Any], metric: str) -> list[int]:
+def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Scalar], metric: str) -> list[int]:
     """The rows that agree with keys which are written otherwise than in the runs, such as in other cases."""
     # Only the columns that keys name: taking rows of all columns is slow.
     names = [key for key in (*keys, "method") if key in runs and key != metric]
@@ -163,7 +164,7 @@ def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Any], metric: str) -> list[
     return left.index.tolist()
 
 
-def _agrees(column: pd.Series, value: Any) -> pd.Series:
+def _agrees(column: pd.Series, value: Scalar) -> pd.Series:
     """Which rows of a column hold a key's value, numbers compared as numbers."""
     if pd.api.types.is_numeric_dtype(column) and pd.api.types.is_number(value):
         return (column - value).abs() < 1e-9

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -11,6 +10,7 @@ from eflops import trust
 from eflops.analysis.needs import compared_experiments, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
+from eflops.analysis.scorecard.card import LineJson
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
@@ -74,7 +74,7 @@ def reads_of(source: Source, config: Config, name: str) -> list[Read]:
     return [Read(section.experiments[0], (), section.metric)]
 
 
-def runs_behind(source: Source, line: dict[str, Any], reads: Sequence[Read]) -> pd.DataFrame:
+def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.DataFrame:
     """The gathered runs that a line's verdict rests on, with what each contributes where it is one number."""
     frames = [pd.DataFrame(columns=["experiment", "record"])]
     for read in dict.fromkeys(reads):

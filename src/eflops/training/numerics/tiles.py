@@ -59,7 +59,7 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Callable[..., None]:
                 )
             )
             lefts = [builder.gep(left, [builder.mul(a_row, WHOLE(row))]) for row in range(rows)]
-            # Narrower vectors work a panel off in two halves. A number is one lane, so its chain is the same either way.
+            # Narrower vectors take a panel in two halves. A number is one lane, so its chain is the same either way.
             lanes = lanes_at_once(context)
             for part in range(0, WIDTH, lanes):
                 rights = [
@@ -146,7 +146,7 @@ def _dots(
         return [fma(builder, weight, value, total) for value, total in zip(values, sums, strict=True)]
 
     for position, parts in zip(results, loop(builder, count, [same(vector, 0.0)] * len(rows), body), strict=True):
-        # Always WIDTH sums, also on processors with narrower vectors: the order of the additions may not depend on them.
+        # Always WIDTH sums, also where vectors are narrower: the order of the additions may not depend on that.
         half = WIDTH // 2
         while half:
             low, high = (

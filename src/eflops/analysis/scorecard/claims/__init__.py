@@ -20,7 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """How a claim is checked: the module of its function, the experiments that it reads, the claim in a few words."""
+    """How a claim is checked: by a function of the claim's name, which takes the evidence and returns a judgement.
+
+    Args:
+        module: the module of the function, in this package.
+        experiments: what it reads; the workflow trains them before it makes the scorecard.
+        short: the claim in a few words, for the summary and the front page.
+
+    Example, with the entry `"mine-acc": Check("mine", ("mine",), "On my data, E-FLoPS is more accurate than FedAvg")`:
+        def mine_acc(evidence: Evidence) -> Judgement:
+            runs = evidence.runs("mine", [METHOD, DENSE], "accuracy")  # one row per run
+            lead = claimed.better(runs, "accuracy", DENSE, margin=0.01, name="accuracy")  # paired by draw
+            return claimed.judge([lead], "accuracy", "draws", runs)
+    """
 
     module: str
     experiments: tuple[str, ...]
