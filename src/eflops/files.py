@@ -9,6 +9,7 @@ import io
 import json
 import os
 import tempfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,20 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     """All arrays of a .npz file; pickled content is refused."""
     with np.load(path, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
+
+
+def inflate(data: bytes) -> bytes:
+    """What gzip or zlib data hold; a ValueError where it would fill the memory, which a few kilobytes can ask for."""
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 32)
+    content = stream.decompress(data, most_unpacked())
+    if not stream.eof or stream.unused_data:
+        raise ValueError(f"it is cut short, has more behind its end, or unpacks to over {most_unpacked():,} bytes")
+    return content
+
+
+def most_unpacked() -> int:
+    """The largest content of a packed file that is read, in bytes: a quarter of the machine's memory."""
+    return machine_bytes() // 4
 
 
 def machine_bytes() -> int:

@@ -130,6 +130,11 @@ def session(*own_configs: Path) -> Iterator[None]:
         _all[:], _own_configs[:] = before[1], before[2]
 
 
+def disown(folder: Path) -> None:
+    """Take no config for the user's that lies in a folder which is only read: its sender may have put it there."""
+    _own_configs[:] = [path for path in _own_configs if not path.resolve().is_relative_to(folder.resolve())]
+
+
 def _target(role: Role, name: str) -> tuple[str, str]:
     """The module of a name, and what to take of it."""
     module, _, attribute = name.partition(":")

@@ -274,10 +274,13 @@ class Counting:
         self.rounds: list[int] = []
         self.faults: list[str] = []
         self.channel = {"down": 0}
-        self.answered: dict[int, int] = {}
+        self.counted: dict[int, int] = {}
 
     def remember(self, phase: Phase, download: Parameters, selection: ClientSelection) -> None:
         """There is no memory to keep."""
+
+    def forget(self, seconds: float) -> None:
+        """There is none to delete."""
 
     def exchange(self, phase: Phase, download: Parameters, selection: ClientSelection, round_: int) -> list[Upload]:
         self.rounds.append(round_)

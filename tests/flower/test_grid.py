@@ -1,9 +1,11 @@
 """What the server does about clients that fail, on a grid whose nodes do as they are told."""
 
+import math
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from flwr.app import ConfigRecord, Message, RecordDict
@@ -24,6 +26,7 @@ from eflops.training.methods.base import Task, Upload
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.linear import Linear
+from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
 
 SIZE = 4
@@ -272,6 +275,7 @@ def small_fedavg() -> fedavg.Method:
     return fedavg.Method(Task(Linear(SIZE), 1, RunSettings([TrainingSettings()])))
 
 
+GATES_FIRST = '[[["gates", "theta"], [], ["multiplier"]]]'
 FIRST = torch.tensor([[True, False, False, False]])
 
 
@@ -306,6 +310,47 @@ def test_a_message_that_is_too_long_is_not_decoded(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(messages, "decode", lambda *_: pytest.fail("it was decoded"))
     grid = transport([huge], on_fault="stop")
     with pytest.raises(UserError, match="client 0 answered with 1000000 bytes, and at most 1032 can be meant"):
+        exchange(grid, [1.0])
+
+
+def as_sent(data: bytes, layout: str) -> Behaviour:
+    return lambda message: content(message, message=data, layout=layout)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ((b"", "[" * 1000), "answered with something that is no message"),
+        # With two ungated parameters: the gates, and not theta, claim to have them.
+        (
+            (
+                wire.encode(
+                    wire.Frame(SIZE - 2, None, [np.ones(SIZE - 2, "f4")] * 2, [1.0], ungated=np.ones(2, "f4")),
+                    GATES_FIRST.encode(),
+                ),
+                GATES_FIRST,
+            ),
+            f"answered with {SIZE - 2} values of theta, and the order has {SIZE}",
+        ),
+    ],
+)
+def test_an_answer_that_would_be_read_beyond_its_end_is_a_fault_of_its_client(
+    answer: tuple[bytes, str], said: str
+) -> None:
+    download = messages.Message(
+        {"theta": Part(torch.ones(1, SIZE)), "gates": Part(torch.ones(1, SIZE - 2))}, {"multiplier": torch.ones(1)},
+        ungated=2,
+    )  # fmt: skip
+    grid = transport([as_sent(*answer)], on_fault="stop")
+    with pytest.raises(UserError, match=f"client 0 {said}"):
+        grid.exchange(PHASE, download, ClientSelection([7], torch.ones(1, 1)), 0)
+
+
+def test_a_value_for_the_rest_of_a_part_is_finite_too() -> None:
+    layout = '[[["theta"], ["theta"], []]]'
+    data = wire.encode(wire.Frame(SIZE, np.arange(SIZE), [np.ones(SIZE, "f4")], [math.nan]), layout.encode())
+    grid = transport([as_sent(data, layout)], on_fault="stop")
+    with pytest.raises(UserError, match="client 0 answered with values of the rest of theta that are not finite"):
         exchange(grid, [1.0])
 
 

@@ -1,6 +1,6 @@
 """Clients' memory on Flower: error feedback has the batched bits, whatever happens to answers, nodes and server."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from flwr.supercore.task_identity import TaskIdentity
 from in_process import InProcess
 from small_app import in_batch, write_config
 
+from eflops import trust
 from eflops.errors import UserError
 from eflops.flower import client as client_app
 from eflops.flower.memory import ClientState, NodeMemory
@@ -26,11 +27,14 @@ KEYS: dict[str, Any] = {
 
 
 @pytest.fixture(autouse=True)
-def _a_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Flower makes messages only for an app that runs; nodes keep their memory in a folder of this test."""
+def _a_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Flower makes messages only for an app that runs; nodes keep memory in a folder of this test; methods are ours."""
     for name in ("_run_id", "_node_id", "_task_id"):
         monkeypatch.setattr(TaskIdentity, name, 1)
     monkeypatch.setenv("FLWR_HOME", str(tmp_path / "flower"))
+    with trust.session():
+        trust.allow_all()
+        yield
 
 
 class Nodes(InProcess):
@@ -60,11 +64,39 @@ def memory_files(folder: Path) -> list[Path]:
     return sorted((folder / "flower" / client_app.MEMORY).glob("*.npz"))
 
 
-@pytest.mark.parametrize("method", ["eflops", "fedavg"])
-def test_error_feedback_on_flower_has_the_batched_bits_and_leaves_no_memory_behind(tmp_path: Path, method: str) -> None:
-    entry = trained(tmp_path, Nodes(), method=method)
-    assert entry.result_sha256 == in_batch(tmp_path / "batched", {**KEYS, "method": method}).result_sha256
+@pytest.mark.parametrize("method", ["eflops", "fedavg", "counting", "shifting"])
+@pytest.mark.parametrize("finetune_rounds", [0, 1])
+def test_a_method_with_memory_has_the_batched_bits_on_flower_and_leaves_none_behind(
+    tmp_path: Path, method: str, finetune_rounds: int
+) -> None:
+    feedback = "feedback=0.1" if method in ("eflops", "fedavg") else ""
+    settings = f"{feedback} rounds={ROUNDS} finetune_rounds={finetune_rounds} local_steps=2"
+    keys = {**KEYS, "method": method, "settings": settings}
+    entry = trained(tmp_path, Nodes(), **keys)
+    assert entry.result_sha256 == in_batch(tmp_path / "batched", keys).result_sha256
     assert memory_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("method", ["eflops", "fedavg"])
+def test_the_bytes_counted_are_those_sent_with_all_messages_that_a_client_missed(tmp_path: Path, method: str) -> None:
+    sent = {"down": 0, "up": 0}
+    most = []
+
+    class Weighing(Nodes):
+        def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
+            for message in messages:
+                (number,) = super().push_messages([message])
+                if message.metadata.message_type == "train":
+                    encoded: Any = message.content.config_records["eflops"]["messages"]
+                    answer: Any = self.answers[number].content.config_records["eflops"]["message"]
+                    most.append(len(encoded))
+                    sent["down"] += sum(map(len, encoded))
+                    sent["up"] += len(answer)
+                yield number
+
+    traffic = trained(tmp_path, Weighing(), method=method).result.traffic.values()
+    assert {way: sum(phase[way] for phase in traffic) for way in sent} == sent
+    assert max(most) > 1, "no client missed a message, so that this test shows nothing"
 
 
 def test_a_client_that_is_asked_twice_answers_the_same(tmp_path: Path) -> None:
@@ -87,7 +119,7 @@ def test_an_answer_that_did_not_count_is_no_part_of_a_clients_memory(tmp_path: P
     entry = trained(tmp_path, Watched(lambda number: number != 5), faults="continue")
     lost = orders[4]
     (later, *_) = [order for order in orders[5:] if order["client"] == lost["client"]]
-    assert later["answered"] == lost["answered"] < lost["round"]
+    assert later["counted"] == lost["counted"] < lost["round"]
     assert len(entry.result.faults) == 1
     assert entry.result.status == "finished"
 

@@ -34,7 +34,10 @@ from small_problems import GOLUB
 pytestmark = pytest.mark.flower
 
 CLIENTS = 3
-METHODS = ("eflops", "flops", "fediht", "fediterht", "fedavg", "centralized")
+METHODS = (
+    "eflops", "flops", "fediht", "fediterht", "fedavg", "feddualavg", "centralized", "eflops_feedback",
+    "fedavg_feedback",
+)  # fmt: skip
 DATASETS = {"synthetic": "linear", "golub": "softmax", "mnist": "cnn"}
 FAULTY = {
     "Raises": FaultPolicy("continue"),
@@ -47,7 +50,7 @@ RUNS = (Run("base", 0, 3), Run("fast", 0, 4))
 
 def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = RUNS) -> Job:
     """A small cell; a name with a colon is a method of its own."""
-    method = {"flops": "eflops", "centralized": "eflops"}.get(name, name)
+    method = {"flops": "eflops", "centralized": "eflops"}.get(name, name.removesuffix("_feedback"))
     settings: dict[str, Any] = {
         "rounds": 3,
         "finetune_rounds": 2,
@@ -57,6 +60,7 @@ def job(root: Path, engine: str, dataset: str, name: str, runs: Sequence[Run] = 
     }
     settings |= {"local_steps": "epoch", "batch_size": 8} if dataset == "mnist" else {"local_steps": 2}
     settings |= {"temperature": 0.0} if name == "flops" else {}
+    settings |= {"feedback": 0.1} if name.endswith("_feedback") else {}
     spec = CellSpec.model_validate({
         "experiment": "flower", "dataset": dataset, "model": DATASETS[dataset], "density": 0.02, "ratio": "nd1.00",
         "client_fraction": 0.7 if ":" not in name else 1.0, "name": name.lower(), "method": method, "options": {},

@@ -88,3 +88,18 @@ def test_chosen_settings_that_are_none_are_refused_by_adopt(
     code = main(["adopt", str(tmp_path / "search.json"), "--into", str(into), "--keep", str(tmp_path / "kept")])
     assert code == (0 if content == "" else 2)
     assert ("is no file of chosen settings" in capsys.readouterr().err) == (content != "")
+
+
+@pytest.mark.parametrize("part", ["entry", "method", "setting"])
+def test_names_in_a_search_that_are_more_than_names_are_refused_by_adopt(
+    tmp_path: Path, part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = {"entry": "d", "method": "eflops", "setting": "rate", part: "x: {}}\nmore"}
+    for ending, text in ((".csv", ""), (".runs.csv.gz", "")):
+        (tmp_path / f"search{ending}").write_text(text)
+    choice = {names["entry"]: {names["method"]: {names["setting"]: 0.1}}}
+    (tmp_path / "search.json").write_text(json.dumps(choice))
+    into = tmp_path / "chosen.yaml"
+    assert main(["adopt", str(tmp_path / "search.json"), "--into", str(into), "--keep", str(tmp_path)]) == 2
+    assert "is no name" in capsys.readouterr().err
+    assert not into.exists()

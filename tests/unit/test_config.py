@@ -4,6 +4,7 @@ import copy
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -395,9 +396,14 @@ def test_a_label_may_look_like_a_number_and_have_braces() -> None:
     assert check(changed("methods.eflops.label", "$T_{0}$")).methods["eflops"].label == "$T_{0}$"
 
 
+# Nine levels of anchors, each of nine of the level before: 387 million values in 300 letters.
+LEVELS = list(pairwise(["", *"abcdefghi"]))
 BAD_FILES = {
     f"a: {'[' * 3000}{']' * 3000}": "this is nested too deep; a config has at most 40 levels.",
     "a: &a [*a]": "a.0.0...: this is nested too deep, or holds itself; use at most 40 levels.",
+    "".join(f"{name}: &{name} [{', '.join(['*' + before] * 9 if before else 'x' * 9)}]\n" for before, name in LEVELS): (
+        "this has more than 1,000,000 values; use fewer anchors."
+    ),
     'a: "\\ud800"': "a: '\\ud800' holds half of a character, which no file can hold; leave it out.",
     "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; a tab stands there; indent with spaces.",
     "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' stands twice.",

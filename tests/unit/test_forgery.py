@@ -4,12 +4,14 @@ import base64
 import csv
 import io
 import json
+import math
 import re
 import shutil
 import subprocess
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,9 @@ from eflops.config.load import check
 from eflops.config.plan import slices
 from eflops.errors import UserError
 from eflops.explorer.make import explored, page_of
+from eflops.files import sha256_bytes
 from eflops.provenance.audit.audit import Options, audit
+from eflops.provenance.audit.records import examine
 from eflops.provenance.audit.results import contradictions
 from eflops.provenance.audit.sample import sample
 from eflops.provenance.audit.study import check_study
@@ -169,6 +173,32 @@ def test_a_result_that_contradicts_itself(small_results: Path, change: Callable[
     changed = entry.model_copy(update={"result": record.Result.model_validate(values)})
     assert any(words in what for what in contradictions(changed, clients=3))
     assert not list(contradictions(entry, clients=3))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "words"),
+    [
+        (("result", "metrics", "r2"), math.nan, "this is not a valid run record"),
+        (("origin", "settings", "rate"), math.inf, "this is not a valid run record"),
+        (("result", "parameters"), 10**12, "this is not a valid run record"),
+        (("origin", "settings", "rounds"), 10**12, "its curve does not have the points that its settings ask for"),
+        (("origin", "job", "evaluate_every"), 0, "its result cannot be read"),
+    ],
+)
+def test_no_number_in_a_record_stops_an_audit_or_fills_the_memory(
+    results: Path, keys: tuple[str, ...], value: float, words: str
+) -> None:
+    values = json.loads((results / RECORD).read_text())
+    *above, last = keys
+    reduce(lambda part, key: part[key], above, values)[last] = value
+    for name, part in (("result_sha256", values["result"]), ("record_sha256", values)):
+        rest = {key: each for key, each in part.items() if key != "record_sha256"}
+        values[name] = sha256_bytes(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode())
+    (results / RECORD).write_text(json.dumps(values))
+    with opened(results) as store:
+        examined, _ = examine(store, check(study_of_its_own.CONFIG), "support_recovery", store.record_paths())
+    assert any(finding.place == RECORD and words in finding.what for finding in examined.findings)
+    assert examined.records >= 23
 
 
 def test_a_paper_number_changed_in_the_published_targets(published: Path) -> None:

@@ -1,7 +1,7 @@
 """Every method passes the same battery."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from eflops.config.settings import GatedSettings, TrainingSettings, settings_cla
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import State, Task, Upload, Work, average, check_message
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
 from eflops.training.methods.fedavg import Method as FedAvg
@@ -289,25 +289,15 @@ def test_the_median_is_that_of_sorting() -> None:
         assert median(values.numpy()) == values.sort().values[count // 2]
 
 
-class Counting(FedAvg):
-    """Federated averaging whose clients remember how often they answered, and answer accordingly."""
-
-    def start_memory(self, seeds: Sequence[int]) -> State:
-        return {"answers": torch.zeros(len(seeds))}
-
-    def update(self, received: Message, work: Work) -> Any:
-        answers = work.memory["answers"] + 1
-        sent = super().update(received, work)
-        return Message({"theta": Part(sent["theta"] / answers[:, None])}), {"answers": answers}
-
-
-def test_memory_belongs_to_a_run_and_a_client(synthetic: Federation) -> None:
-    name = f"{__name__}:Counting"
+@pytest.mark.parametrize("name", ["Counting", "Shifting"])
+def test_memory_and_views_belong_to_a_run_and_a_client(name: str, synthetic: Federation) -> None:
     changes = [{"rate": 0.01 * (seed + 1)} for seed in range(4)]
-    together, _ = train_runs(synthetic, "linear", name, range(4), changes)
+    together, _ = train_runs(synthetic, "linear", f"stateful:{name}", range(4), changes)
     for seed, change in enumerate(changes):
-        alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
+        alone, _ = train_runs(synthetic, "linear", f"stateful:{name}", [seed], **change)
         assert torch.equal(together[seed], alone[0])
+    plain, _ = train_runs(synthetic, "linear", "fedavg", [3], **changes[3])
+    assert not torch.equal(together[3], plain[0])
 
 
 class Hoarding(FedAvg):
@@ -400,6 +390,16 @@ def test_a_message_of_another_shape_or_type_is_refused(
         train_runs(synthetic.pooled(), "linear", f"{__name__}:Misshapen", [0, 1])
     assert message in str(error.value)
     assert str(error.value).startswith(f"method {__name__}:Misshapen: ")
+
+
+def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
+    task = Task(Linear(100, intercept=True), 5, RunSettings([TrainingSettings()]))
+    method, narrow = FedAvg(task), torch.ones(1, task.gated)
+    assert task.gated < task.size
+    with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
+        check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
+    with pytest.raises(UserError, match=rf"has {task.gated} values, and {task.size} are averaged"):
+        average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
 
 
 def test_a_gradient_at_weights_of_another_shape_is_refused(synthetic: Federation) -> None:

@@ -139,6 +139,14 @@ def test_a_column_may_differ_where_each_of_its_numbers_agrees() -> None:
         joint_test(together[:3], other)
 
 
+def test_a_number_that_never_varies_takes_no_part_in_the_joint_test() -> None:
+    units, other = np.random.default_rng(9).normal(size=(20, 2)), np.array([1.0, -0.5, 0.98])
+    test = joint_test(np.column_stack([units, np.ones(20)]), other)
+    assert (test.f, test.df) == (pytest.approx(joint_test(units, other[:2]).f), (2, 18))
+    with pytest.raises(ValueError, match="no differences"):
+        joint_test(np.ones((20, 2)), np.ones(2))
+
+
 @pytest.mark.slow
 def test_a_further_draw_is_rejected_as_often_as_the_level_says() -> None:
     generator = np.random.default_rng(8)

@@ -212,3 +212,13 @@ def test_every_product_says_what_is_missing_and_does_not_fail(little: str, tmp_p
 def test_no_two_products_share_a_file() -> None:
     files = pd.Series([path for product in products(check(RAW)) for path in product.files])
     assert files.is_unique
+
+
+def test_a_figure_of_both_E_FLoPS_and_T_0_says_that_they_differ_in_more_than_T() -> None:
+    config = check(RAW)
+    for product in products(config):
+        shown = {method for name in product.experiments for method in config.experiments[name].methods}
+        # golub_scaling shows the methods that every experiment of it ran, and FLoPS is not among them.
+        general = product.make.startswith("eflops.analysis.products.general")
+        if product.kind == "figure" and not general and product.name != "golub_scaling":
+            assert ("differ in more than T" in product.note) == ({"eflops", "flops"} <= shown), product.name

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from eflops import files
+from eflops.data.federation import load
 from eflops.errors import UserError
 from eflops.provenance.publish import publish
 from eflops.results import checksums
@@ -64,6 +66,24 @@ def test_records_cannot_be_unpacked_outside_their_folder(published: Path) -> Non
     (published / "records.jsonl.gz").write_bytes(gzip.compress(b'{"path":"../../escaped.json","record":{}}\n'))
     with pytest.raises(UserError, match="a record cannot lie at"), opened(published):
         pass
+
+
+@pytest.mark.parametrize("name", ["records.jsonl.gz", "jobs.jsonl.gz"])
+def test_a_packed_file_that_would_fill_the_memory_is_refused(
+    published: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "machine_bytes", lambda: 12_000_000)
+    (published / name).write_bytes(gzip.compress(b"0" * 4_000_000))
+    with pytest.raises(UserError, match="unpacks to over 3,000,000 bytes"), opened(published):
+        pass
+
+
+def test_arrays_that_would_fill_the_memory_are_refused(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = results / "data/synthetic/nd0.64-draw0"
+    assert load(folder)
+    monkeypatch.setattr(files, "machine_bytes", lambda: 4_000)
+    with pytest.raises(UserError, match="is not the file its manifest describes"):
+        load(folder)
 
 
 def test_too_much_to_track_is_refused_and_leaves_the_old(small_results: Path, published: Path) -> None:

@@ -1,6 +1,7 @@
 """Code is imported by name through one gate: the package's parts, the user's, and what the user lets in."""
 
 import ast
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,12 @@ from eflops import cli, trust
 from eflops.config.load import check
 from eflops.config.models import KINDS
 from eflops.config.products import general_entries, project_entries
+from eflops.config.study import read_study
 from eflops.data.build import builder
 from eflops.errors import UserError
+from eflops.provenance.audit.audit import audit_crate
+from eflops.provenance.audit.study import check_present
+from eflops.results.store import opened
 from small_results import CONFIG
 
 SOURCE = Path(eflops.__file__).parent
@@ -89,6 +94,31 @@ def test_names_in_the_users_config_are_let_in_in_their_role(stranger: Path, tmp_
             trust.load("product", STRANGER)
     with trust.session(tmp_path / "absent.yaml"), pytest.raises(trust.Untrusted):
         builder(STRANGER)
+
+
+def test_a_config_inside_the_folder_that_is_read_is_its_senders(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "results").mkdir()
+    sent = {
+        **CONFIG,
+        "results": str(tmp_path),
+        "datasets": {**CONFIG["datasets"], "mine": {"kind": STRANGER, "model": "linear", "density": 0.1}},
+    }
+    (tmp_path / "config.yaml").write_text(json.dumps(sent))
+    monkeypatch.chdir(tmp_path)
+    with trust.session(Path("config.yaml")), opened(Path()):
+        with pytest.raises(UserError, match="there is no study"):
+            read_study(Path())
+        list(check_present(Path(), check(CONFIG)))
+        with pytest.raises(trust.Untrusted):
+            builder(STRANGER)
+    with trust.session(Path("config.yaml")):
+        with pytest.raises(UserError, match="this is no crate of results"):
+            audit_crate(Path())
+        with pytest.raises(trust.Untrusted):
+            builder(STRANGER)
+    assert not stranger.exists()
 
 
 def test_a_config_is_checked_without_importing_what_it_names(stranger: Path, tmp_path: Path) -> None:

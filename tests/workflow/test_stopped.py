@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from eflops.files import PROJECT
 from workflow.conftest import Study, lay_out
 
 pytestmark = pytest.mark.workflow
@@ -120,3 +121,18 @@ def test_a_results_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> 
     assert done.returncode == 1
     assert "results: this folder cannot be written to; make it writable, or set `results` to another." in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("locked", [True, False])
+def test_make_reproduce_names_make_unlock_where_a_killed_run_left_its_lock(tmp_path: Path, locked: bool) -> None:
+    (tmp_path / "Makefile").write_bytes((PROJECT / "Makefile").read_bytes())
+    (tmp_path / "Snakefile").write_text("rule all:\n    output: 'made'\n    shell: 'false'\n")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    locks = tmp_path / ".snakemake/locks"
+    locks.mkdir(parents=True)
+    if locked:
+        (locks / "0.output.lock").write_text("made\n")
+    make = ["make", "-o", ".venv/.installed", "CORES=1", "reproduce"]
+    done = subprocess.run(make, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert ("a killed run left the lock: make unlock" in done.stderr) == locked, done.stderr

@@ -77,6 +77,11 @@ def product_title(wildcards):
     return PRODUCTS[wildcards.name].caption
 
 
+def product_note(wildcards):
+    """What the caption of a table or figure in the report says besides."""
+    return PRODUCTS[wildcards.name].note
+
+
 def product_category(wildcards):
     """The part of the report that lists a table or figure."""
     return PRODUCTS[wildcards.name].category

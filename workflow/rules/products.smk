@@ -33,6 +33,7 @@ rule table:
     params:
         results=subpath(output.csv, ancestor=2),
         title=product_title,
+        note=product_note,
         spec=spec_digest,
     message:
         "Table {wildcards.name}"
@@ -72,6 +73,7 @@ rule figure:
     params:
         results=subpath(output.csv, ancestor=2),
         title=product_title,
+        note=product_note,
         spec=spec_digest,
     message:
         "Figure {wildcards.name}"

@@ -148,13 +148,15 @@ def name_bars(axes: Axes, names: Iterable[str]) -> None:
     axes.tick_params(axis="x", length=0, labelsize=6.5)
 
 
-def log_scale(axes: Axes, axis: Literal["x", "y"], form: str = "{:g}") -> None:
-    """A log scale whose ticks are written as plain numbers, at 1, 2 and 5 times a power of ten."""
+def log_scale(
+    axes: Axes, axis: Literal["x", "y"], form: str = "{:g}", steps: Sequence[float] = (1.0, 2.0, 5.0)
+) -> None:
+    """A log scale whose ticks are written as plain numbers, at so many times a power of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
     shown = axes.xaxis if axis == "x" else axes.yaxis
-    shown.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    shown.set_major_locator(LogLocator(subs=steps))
     shown.set_major_formatter(lambda value, _: form.format(value))
     shown.set_minor_formatter(NullFormatter())
 

@@ -26,6 +26,7 @@ WHOLE = ("all", "beyond")
 TEMPERATURE, PROFILE = "tables/temperature.csv", "tables/temperature_profile.csv"
 TEMPERATURE_GOLUB, TEMPERATURE_MNIST = "tables/temperature_golub.csv", "tables/temperature_mnist.csv"
 REGIMES, COMMUNICATION = "tables/sparse_regime.csv", "tables/communication.csv"
+FEEDBACK = "tables/feedback_tests.csv"
 RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
@@ -33,7 +34,7 @@ BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
 # The search whose trials the summary describes, by the name of its file.
 GENE_TRIALS = "golub"
 _TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST, PROFILE)
-_SUMMARISED = (*_TEMPERATURES, COMMUNICATION, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
+_SUMMARISED = (*_TEMPERATURES, COMMUNICATION, FEEDBACK, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
 def targets_of(folder: Path) -> Path:

@@ -6,6 +6,7 @@ Besides the best trial, the one nearest the paper's numbers is kept: does any se
 import gzip
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -266,6 +267,9 @@ def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
         raise UserError(f"{into}: this is no file of chosen settings; name another one with --into.") from None
     if strange := [value for value in plain if not isinstance(value, bool | int | float | str | None)]:
         raise UserError(f"{dataset}: {strange[0]!r} is no setting; rank the search again with: snakemake search")
+    names = [dataset, *settings, *(key for values in settings.values() for key in values)]
+    if strange := [name for name in names if not re.fullmatch(r"\w+", name)]:  # it could be more YAML than a name
+        raise UserError(f"{dataset}: {strange[0]!r} is no name; rank the search again with: snakemake search")
     lines = [HEADER]
     for name, methods in chosen.items():
         lines.append(f"{name}:")

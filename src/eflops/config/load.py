@@ -16,6 +16,8 @@ from eflops.files import locate
 
 # A config has five levels.
 DEEPEST = 40
+# With anchors, a few lines can stand for more values than any memory holds.
+LARGEST = 1_000_000
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
@@ -76,8 +78,12 @@ def refuse_broken_files(arguments: Iterable[str]) -> None:
 def _unusable(raw: object) -> str:
     """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
     waiting: list[tuple[tuple[str, ...], object]] = [((), raw)]
+    seen = 0
     while waiting:
         path, value = waiting.pop()
+        seen += 1
+        if seen > LARGEST:
+            return f"{'.'.join(path[:3])}...: this has more than {LARGEST:,} values; use fewer anchors."
         key_path = ".".join(path)
         if len(path) > DEEPEST:
             return f"{'.'.join(path[:3])}...: this is nested too deep, or holds itself; use at most {DEEPEST} levels."
@@ -114,8 +120,8 @@ def in_order_of(base: Mapping[str, object], config: Mapping[str, object]) -> dic
     return ordered
 
 
-def read(*paths: Path) -> Config:
-    """The config of one file, with further files laid over it."""
+def read(*paths: Path, trusted: bool = True) -> Config:
+    """The config of one file, with further files laid over it; `trusted` as of `check`."""
     raw: dict[str, Any] = {}
     for path in paths:
         raw = merge(raw, read_yaml(Path(path)))
@@ -123,7 +129,7 @@ def read(*paths: Path) -> Config:
         raise ConfigError(
             [f"{' '.join(map(str, paths))}: nothing stands there; docs/config.md says what a config holds."]
         )
-    return check(raw)
+    return check(raw, trusted)
 
 
 def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ class Product(Strict):
     title: str = Field(description="what it shows")
     paper: str = Field("", description="what the paper calls it, such as Table 1")
     category: str = Field("Own", description="its chapter in the report")
+    note: str = Field("", description="what its caption says besides, such as how the methods in it differ")
     experiments: list[Name] = Field([], description="whose gathered runs and curves it reads")
     inputs: list[str] = Field([], description="further files that it reads, below the results folder")
     resources: list[str] = Field([], description="files of the project that it reads")
@@ -100,7 +101,7 @@ def target_of(config: Config, product: Product) -> str:
 
 def product_job(config: Config, product: Product) -> ProductJob:
     """The spec of the job that makes a product, as JSON values."""
-    entry = product.model_dump(mode="json", exclude={"paper", "category"})
+    entry = product.model_dump(mode="json", exclude={"paper", "category", "note"})
     read = {path.rpartition("/")[2].partition(".")[0] for path in product.resources if path.startswith(f"{SEARCHES}/")}
     searches = [name for name, search in config.searches.items() if search.entry in read]
     return cast(ProductJob, {**entry, **shown_methods(config, product.experiments, searches)})

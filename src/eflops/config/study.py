@@ -58,7 +58,8 @@ def read_study(folder: Path, *configs: Path) -> Study:
     """
     if configs:
         return Study(read(*configs), {})
-    if not (folder / NAME).exists() and CONFIG.exists():
+    # A config inside the folder is not the user's but the sender's.
+    if not (folder / NAME).exists() and CONFIG.exists() and not CONFIG.resolve().is_relative_to(folder.resolve()):
         present = read(CONFIG)
         if Path(present.results).resolve() == folder.resolve():
             return Study(present, {})

@@ -21,7 +21,7 @@ import numpy as np
 
 from eflops.config.data import DataSettings
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256_bytes, write_json, write_npz
+from eflops.files import canonical_json, most_unpacked, sha256_bytes, write_json, write_npz
 
 SCHEMA = 1
 ARRAYS = "federation.npz"
@@ -162,8 +162,19 @@ def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> 
     data = _read_bytes(folder, name)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            if sum(entry.file_size for entry in stored.zip.infolist()) > most_unpacked():
+                raise ValueError("it would fill the memory")
             return {each: stored[each] for each in (stored.files if only is None else only)}
-    except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error):
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        OSError,
+        MemoryError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ):
         raise _refusal(folder, name, "is not the file its manifest describes") from None
 
 
@@ -182,9 +193,10 @@ def parse_manifest(data: bytes | str, folder: Path) -> dict[str, Any]:
     """The checked manifest that these bytes of a draw's folder are."""
     try:
         manifest = json.loads(data)
-    except ValueError:
+        right = _own_hash(manifest) if isinstance(manifest, dict) else ""
+    except (ValueError, RecursionError):
         raise _refusal(folder, MANIFEST, "is not readable JSON") from None
-    if not isinstance(manifest, dict) or manifest.get("manifest_sha256") != _own_hash(manifest):
+    if not right or manifest.get("manifest_sha256") != right:
         raise _refusal(folder, MANIFEST, "does not match its own checksum")
     if manifest.get("schema") != SCHEMA:
         raise _refusal(folder, MANIFEST, f"has schema {manifest.get('schema')} and not {SCHEMA}")

@@ -119,6 +119,7 @@ def product_json(
         "name": product.name,
         "title": product.caption,
         "category": product.category,
+        "note": product.note,
         "file": product.csv,
         "keys": keys,
         "columns": values,

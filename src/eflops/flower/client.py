@@ -1,6 +1,6 @@
 """The client's side of the Flower app: what the server sends in, the node's answer out.
 
-The server learns only the kind of an error on a node: its text could hold what only the
+Whatever goes wrong on a node is told to the server by the kind of the error alone: its text could hold what only the
 node may know, and stays in the node's own log.
 """
 
@@ -27,7 +27,7 @@ from eflops.flower.rows import NodeConfig, load_rows
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
-from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, answer
+from eflops.training.methods.base import Rounds, State, Task, answer, check_message
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.models.base import Rows
 from eflops.training.train import make_method, make_task
@@ -49,7 +49,7 @@ def respond(message: Message, context: Context) -> Message:
     return _guarded(message, context, _answer)
 
 
-def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], ConfigRecord]) -> Message:
+def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
         if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
@@ -57,7 +57,8 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
         for name in node.trusted:
             trust.allow("method", name)
             trust.allow("model", name)
-        return Message(RecordDict({RECORD: act(message, node)}), reply_to=message)
+        done = act(message, node)
+        return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
             print(f"eflops: {error}", file=sys.stderr, flush=True)
@@ -66,9 +67,9 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, type(error).__name__), reply_to=message)
 
 
-def _introduction(message: Message, node: NodeConfig) -> ConfigRecord:
+def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
     """Who this node is; one that runs other code says so, and looks at nothing."""
-    known = ConfigRecord({"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""})
+    known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
     if FORGET in message.content.config_records:
         over: Any = message.content.config_records[FORGET]
         NodeMemory(_memory_folder(), over["key"], over["client"], 0).forget()
@@ -76,39 +77,39 @@ def _introduction(message: Message, node: NodeConfig) -> ConfigRecord:
         return known
     packed: Any = message.content.config_records[WORK][WORK]
     work = Work.read(packed)
-    known["code"] = node_code = _node_code(work.spec.method, work.spec.model)
-    if node_code != work.code:
-        print(f"eflops: {other_code(work.code, 'this node', node_code)}", file=sys.stderr, flush=True)
+    known["code"] = _node_code(work.spec.method, work.spec.model)
+    if known["code"] != work.code:
+        print(f"eflops: {other_code(work.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
     else:
         _, _, rows = _worker(packed, node)
         known["rows"] = len(rows)
     return known
 
 
-def _answer(message: Message, node: NodeConfig) -> ConfigRecord:
+def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     """The client's wire message for the server's."""
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
     order = Order(**json.loads(received["order"]))
     packed: Any = message.content.config_records[WORK][WORK]
     task, method, rows = _worker(packed, node)
-    received_messages = [messages.decode(data, received["layout"], task.size) for data in received["messages"]]
+    sent = zip(received["messages"], received["layouts"], strict=True)
+    received_messages = [messages.decode(data, layout, task.size) for data, layout in sent]
     kept = NodeMemory(_memory_folder(), order.key, order.client, task.size)
     if order.phase != "training":
         support = received_messages[-1].support
         assert support is not None
         method = SupportFinetuning(task, support)
-    if not isinstance(method, HasMemory):
-        sent, _ = _train(method, received_messages[-1], rows, order, {})
+    if not hasattr(method, "start_memory"):
+        result, _ = _train(method, received_messages[-1], rows, order, {})
     else:
         state = _state(method, kept, order, received_messages)
         if state is None:
-            return ConfigRecord({LOST: True})
+            return {LOST: True}
         before, current = state
-        sent, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
-        # Both states: the server may not have counted this answer, and then names the one before.
+        result, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
         kept.keep(before, replace(current, memory=memory))
-    return ConfigRecord({"message": messages.encode(sent, task.size), "layout": messages.layout(sent)})
+    return {"message": messages.encode(result, task.size), "layout": messages.layout(result)}
 
 
 def _memory_folder() -> Path:
@@ -119,6 +120,7 @@ def _train(
     method: Rounds, received: messages.Message, rows: Rows, order: Order, memory: State
 ) -> tuple[messages.Message, State]:
     """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
+    check_message(method, received, 1, "the server's message")
     (copy,) = received.split(torch.tensor([0]), [1])
     memory = {name: values.clone() for name, values in memory.items()}
     steps: Any = order.steps
@@ -126,24 +128,26 @@ def _train(
 
 
 def _state(
-    method: HasMemory, kept: NodeMemory, order: Order, received: list[messages.Message]
+    method: Any, kept: NodeMemory, order: Order, received: list[messages.Message]
 ) -> tuple[ClientState | None, ClientState] | None:
     """The client's state after its last answer that counts, and with this order's messages; None where it is lost.
 
     A client that never answered, or whose state is lost and sent again, begins with an empty memory.
     """
-    seeds, viewing = [order.seed], method if isinstance(method, HasView) else None
+    seeds, has_view = [order.seed], hasattr(method, "start_view")
     if order.resync:
-        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if viewing else None)
-    if order.answered < 0:
+        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if has_view else None)
+    if order.counted < 0:
         before = None
-        state = ClientState(-1, method.start_memory(seeds), viewing.start_view(seeds) if viewing else None)
+        state = ClientState(-1, method.start_memory(seeds), method.start_view(seeds) if has_view else None)
     else:
-        before = kept.after(order.answered)
+        before = kept.after(order.counted)
         if before is None:
             return None
         state = before
-    view = reduce(viewing.receive, received, state.view) if viewing and state.view is not None else None
+    view = state.view
+    if view is not None:
+        view = reduce(method.receive, received, view)
     return before, replace(state, round=order.round, view=view)
 
 

@@ -17,7 +17,7 @@ from eflops.errors import UserError
 from eflops.files import sha256_bytes
 from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, other_code
 from eflops.training import messages
-from eflops.training.methods.base import HasMemory, HasView, Upload
+from eflops.training.methods.base import Upload
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics import wire
 from eflops.training.rounds import ClientSelection, Phase
@@ -97,7 +97,7 @@ def _introduced(reply: Message, number: int, clients: int, work: Work | None) ->
     try:
         said: Mapping[str, Any] = reply.content.config_records[RECORD]
         client, rows, nodes, code = int(said["client"]), int(said["rows"]), int(said["nodes"]), str(said["code"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise UserError(f"node {number} answered with something that is no introduction.") from None
     if nodes and nodes != clients:
         right = f"--federation-config num-supernodes={clients}"
@@ -133,12 +133,14 @@ class GridTransport:
         self.faults: list[str] = []
         self.channel = {"down": 0, "up": 0, "messages": 0}
         self._work = work.record()
-        self._key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
+        self._work_key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
+        self._key = ""
         self._away: set[int] = set()
-        # Of the present phase: the last round whose answer counts, by client; all messages so far; what clients know.
-        self.answered: dict[int, int] = {}
+        # Of the present phase: the last round whose answer counts, by client; all messages so far, encoded, with their
+        # layouts; what clients know.
+        self.counted: dict[int, int] = {}
         self._phase: Phase | None = None
-        self._sent: list[bytes] = []
+        self._sent: list[tuple[bytes, str]] = []
         self._view: messages.Message | None = None
 
     def exchange(
@@ -147,7 +149,8 @@ class GridTransport:
         """The answers of the clients that the run selects; the weights of those that answered sum to one."""
         self.remember(phase, download, selection)
         clients = selection.weights[0].nonzero()[:, 0].tolist()
-        orders = {client: self._order(client, selection.seeds[0], round_, download) for client in clients}
+        seed = selection.seeds[0]
+        orders = {client: self._order(client, seed, round_) for client in clients}
         answers: dict[int, messages.Message] = {}
         faults: list[str] = []
         for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
@@ -156,7 +159,7 @@ class GridTransport:
             lost = [client for client, outcome in outcomes.items() if outcome == NOT_KNOWN]
             if lost:
                 self.faults += self._say(f"{phase.name} round {round_ + 1}", dict.fromkeys(lost, NOT_KNOWN))
-                again = {client: self._order(client, selection.seeds[0], round_, download, True) for client in lost}
+                again = {client: self._order(client, seed, round_, True) for client in lost}
                 outcomes |= self._ask(again, download)
             answers |= {client: outcome for client, outcome in outcomes.items() if not isinstance(outcome, str)}
             faults = self._note(outcomes, f"{phase.name} round {round_ + 1}")
@@ -165,45 +168,48 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
-        self.answered |= dict.fromkeys(answers, round_)
-        # Sums are taken in the order of the clients, whoever was fastest: floating-point addition is not associative.
+        self.counted |= dict.fromkeys(answers, round_)
         weights = renormalised(selection.weights[0], sorted(answers))
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
     def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
         """Note a round's message, which other clients get later, and the view that all have after it."""
-        viewing = phase.method if isinstance(phase.method, HasView) else None
+        method: Any = phase.method
         if self._phase is not phase:
-            self.forget(selection.seeds[0])
-            self._phase, self._sent, self.answered = phase, [], {}
-            self._view = viewing.start_view(selection.seeds) if viewing else None
-        self._sent.append(messages.encode(download, self.size))
-        if viewing and self._view is not None:
-            self._view = viewing.receive(self._view, download)
+            self.forget()
+            self._phase, self._sent, self.counted = phase, [], {}
+            self._key = f"{self._work_key}-{selection.seeds[0]}"
+            self._view = method.start_view(selection.seeds) if hasattr(method, "start_view") else None
+        self._sent.append(_encoded(download, self.size))
+        if self._view is not None:
+            self._view = method.receive(self._view, download)
 
-    def forget(self, seed: int) -> None:
-        """Have nodes delete what they keep for clients of a phase that is over; nobody waits for it."""
-        if self._phase is None or not isinstance(self._phase.method, HasMemory):
+    def forget(self, seconds: float = 0.0) -> None:
+        """Have nodes delete what they keep for clients of a phase that is over, and wait so long for them to do it.
+
+        All nodes, because an answer that came too late to count has left something too.
+        """
+        if self._phase is None or not hasattr(self._phase.method, "start_memory"):
             return
-        for client in self.answered:
-            content = RecordDict({FORGET: ConfigRecord({"key": f"{self._key}-{seed}", "client": client})})
-            _send(self.grid, content, self.nodes[client], "query", self.fault_policy.seconds)
+        waiting = set()
+        for client, node in self.nodes.items():
+            content = RecordDict({FORGET: ConfigRecord({"key": self._key, "client": client})})
+            waiting |= {*self.grid.push_messages([Message(content, node, "query", ttl=self.fault_policy.seconds)])}
+        deadline = time.monotonic() + seconds
+        while waiting and time.monotonic() < deadline:
+            waiting -= {reply.metadata.reply_to_message_id for reply in self.grid.pull_messages(waiting)}
+            time.sleep(self.fault_policy.poll_seconds)
 
-    def _order(
-        self, client: int, seed: int, round_: int, download: messages.Message, resync: bool = False
-    ) -> ConfigRecord:
+    def _order(self, client: int, seed: int, round_: int, resync: bool = False) -> ConfigRecord:
         """A client's order: with a view also the messages that it missed; the whole view where its state is lost."""
         assert self._phase is not None
-        phase, answered, message = self._phase, self.answered.get(client, -1), download
-        sent = self._sent[-1:]
+        phase, counted, sent = self._phase, self.counted.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
-            message, sent = self._view, [messages.encode(self._view, self.size)]
+            sent = [_encoded(self._view, self.size)]
         elif self._view is not None:
-            # The client's view stands after its last answer that counts, so it lacks every message since then.
-            sent = self._sent[max(0, answered + 1 - phase.first_round) :]
-        key = f"{self._key}-{seed}"
-        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, key, answered, resync)
-        return order.record(sent, messages.layout(message))
+            sent = self._sent[max(0, counted + 1 - phase.first_round) :]
+        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, counted, resync)
+        return order.record(sent)
 
     def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
@@ -211,7 +217,6 @@ class GridTransport:
         for client, order in orders.items():
             content = RecordDict({RECORD: order, WORK: self._work})
             self._count("down", content)
-            # Replies come in any order, and a late one of an earlier round may be among them: the id tells them apart.
             waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
         outcomes: dict[int, messages.Message | str] = dict.fromkeys(orders, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds
@@ -268,6 +273,9 @@ class GridTransport:
                 return f"answered with a message of another method: its {odd[0]} do not match the order's"
         if answer.ungated != download.ungated:
             return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+        for name, part in download.parts.items():
+            if (width := answer[name].shape[1]) != (right := part.values.shape[1]):
+                return f"answered with {width} values of {name}, and the order has {right}"
         return self._wrong_support(answer, download) or _wrong_values(answer) or answer
 
     def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
@@ -296,6 +304,7 @@ class GridTransport:
 def _wrong_values(answer: messages.Message) -> str:
     """What is wrong with an answer's numbers: not finite, or so large that sums would overflow."""
     numbers = {name: part.values for name, part in answer.parts.items()} | dict(answer.scalars)
+    numbers |= {f"the rest of {name}": part.common for name, part in answer.parts.items() if part.common is not None}
     for name, values in numbers.items():
         if not torch.isfinite(values).all():
             return f"answered with values of {name} that are not finite"
@@ -309,6 +318,10 @@ def renormalised(weights: Tensor, answered: list[int]) -> Tensor:
     kept = torch.zeros_like(weights)
     kept[answered] = weights[answered]
     return kept if torch.equal(kept, weights) else kept / kept.sum()
+
+
+def _encoded(message: messages.Message, size: int) -> tuple[bytes, str]:
+    return messages.encode(message, size), messages.layout(message)
 
 
 def _send(grid: Grid, content: RecordDict, node: int, kind: str, seconds: float) -> str:

@@ -16,6 +16,9 @@ from eflops.training import messages
 from eflops.training.methods.base import Upload
 from eflops.training.rounds import ClientSelection, Phase
 
+# Nodes look for messages every three seconds, and Flower drops those of a run that is over.
+FORGET_SECONDS = 10.0
+
 
 class Journal:
     """A transport that keeps each finished round, and gives back those that an earlier attempt kept.
@@ -47,11 +50,12 @@ class Journal:
             for upload in uploads
         ]
         kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
-        write_json(path, {**kept, "answered": list(self.transport.answered.items())})
+        write_json(path, {**kept, "counted": list(self.transport.counted.items())})
         return uploads
 
     def forget(self) -> None:
-        """The run is finished: its state is of no more use."""
+        """The run is finished: its state is of no more use. Without finetuning, nodes still have clients' memory."""
+        self.transport.forget(FORGET_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _recall(self, path: Path, download: messages.Message) -> list[Upload]:
@@ -59,7 +63,7 @@ class Journal:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
-        self.transport.answered.update(map(tuple, kept["answered"]))
+        self.transport.counted.update(map(tuple, kept["counted"]))
         return [
             Upload(
                 torch.tensor([0]),

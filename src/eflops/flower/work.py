@@ -9,6 +9,7 @@ from flwr.app import ConfigRecord
 from eflops import code
 from eflops.config.cell import CellSpec
 from eflops.config.data import DataSettings
+from eflops.files import inflate
 
 RECORD = "eflops"
 WORK = "work"
@@ -55,7 +56,7 @@ class Work:
     @staticmethod
     def read(packed: bytes) -> "Work":
         """The work that a record carries."""
-        parts = json.loads(zlib.decompress(packed))
+        parts = json.loads(inflate(packed))
         agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
         return Work(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
 
@@ -64,7 +65,7 @@ class Work:
 class Order:
     """What a client is to do with a message: as which client, in which phase, round and run, in how many steps.
 
-    key: of our run, by which a node keeps a client's memory. answered: the last round whose answer from this client
+    key: of our run, by which a node keeps a client's memory. counted: the last round whose answer from this client
     counts, -1 before the first. resync: the message is the whole view, because the client lost its state.
     """
 
@@ -75,12 +76,13 @@ class Order:
     steps: int | str
     batch_size: int | None
     key: str = ""
-    answered: int = -1
+    counted: int = -1
     resync: bool = False
 
-    def record(self, messages: list[bytes], layout: str) -> ConfigRecord:
-        """The order with its wire messages, those that the client missed first, and the names of their parts."""
-        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": messages, "layout": layout})
+    def record(self, messages: list[tuple[bytes, str]]) -> ConfigRecord:
+        """The order with its wire messages and their layouts, those that the client missed first."""
+        encoded, layouts = map(list, zip(*messages, strict=True))
+        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:

@@ -153,6 +153,8 @@ def summary(difference: Difference) -> str:
 
 def _shifted(difference: Difference) -> str:
     clear = sum(shift.clear for shift in difference.shifts)
+    if not difference.paired:
+        return "no run is in both"
     if not difference.shifts:
         return "all have the same metrics"
     return f"{len(difference.shifts)} metrics of cells moved, {clear} of them clearly (p below {ALPHA})"

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from eflops.errors import UserError
 from eflops.provenance.audit.records import changed_modules
 from eflops.provenance.audit.results import whole
 from eflops.provenance.data import data_folder
@@ -79,11 +80,11 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
         if weights:
             return compare_weights(store, entry, folder)
         return compare(entry, retrain(store, entry, folder))
-    except (ValueError, KeyError, TypeError) as error:  # settings that its method does not have, for one
-        return (
-            "different",
-            f"it cannot be trained from what it states ({type(error).__name__}: {str(error).splitlines()[0]})",
-        )
+    except UserError:
+        raise
+    except Exception as error:  # settings that its method does not have, for one
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        return "different", f"it cannot be trained from what it states ({reason})"
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:

@@ -29,9 +29,9 @@ def _below(path: str) -> str:
 
 
 class Part(BaseModel):
-    """A part of the record: unknown keys are refused."""
+    """A part of the record: unknown keys are refused, and numbers that are not finite."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
@@ -110,7 +110,8 @@ class Result(Part):
         [], exclude_if=lambda values: not values, description="parameters that are never cut; none if too many"
     )
     weights_sha256: str = Field(description="hash of the final parameters as little-endian float32")
-    parameters: int = Field(description="|theta|")
+    # An audit makes an array of so many, so a forged count must not fill the memory.
+    parameters: int = Field(ge=0, le=2**28, description="|theta|")
     traffic: dict[str, dict[str, int]] = Field(description="bytes between server and clients, by phase")
     macs: dict[str, int] = Field(description="multiply-accumulate operations of one prediction, by layer")
     dense_macs: dict[str, int] = Field(description="the same for the dense model")
@@ -201,15 +202,16 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
     try:
         record = Record.model_validate_json(data)
         values = json.loads(data) if hashed else {}
+        of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
         raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
     if not hashed:
         return record
     # Records of schema 1 have no weights, so the hash is that of what the file says.
-    if sha256_bytes(canonical_json(values["result"]).encode()) != record.result_sha256:
+    if of_result != record.result_sha256:
         raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
-    if record_hash(values) != record.record_sha256:
+    if of_record != record.record_sha256:
         raise UserError(f"{name}: the record does not match its own hash; the file was changed after the run.")
     return record
 

@@ -13,8 +13,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from eflops import trust
 from eflops.errors import UserError
-from eflops.files import canonical_json, write_bytes
+from eflops.files import canonical_json, inflate, write_bytes
 from eflops.results import checksums, record
 from eflops.results.paths import STUDY
 from eflops.results.record import Record
@@ -88,6 +89,7 @@ def opened(folder: Path) -> Iterator[Store]:
     """The results of a folder, for as long as the context lasts."""
     if not folder.is_dir():
         raise UserError(f"{folder}: there is no such folder of results; make it with: snakemake all")
+    trust.disown(folder)
     check_format(folder)
     packed, small = folder / RECORDS, folder / SMALL
     yield Store(folder, unpacked(packed) if packed.exists() else None, unpacked_small(small) if small.exists() else {})
@@ -146,7 +148,7 @@ def pack_small(folder: Path, paths: Iterable[str], out: Path) -> None:
 def unpacked_small(packed: Path) -> dict[str, str]:
     """The small files of a compressed file, by their paths."""
     try:
-        lines = [json.loads(line) for line in gzip.decompress(packed.read_bytes()).decode().splitlines()]
+        lines = [json.loads(line) for line in inflate(packed.read_bytes()).decode().splitlines()]
         texts = {str(line["path"]): str(line["text"]) for line in lines}
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of small files as publish writes it ({error}).") from None
@@ -159,7 +161,7 @@ def unpacked(packed: Path) -> dict[str, bytes]:
     """The records of a compressed file as JSON, by their paths."""
     records: dict[str, bytes] = {}
     try:
-        data = gzip.decompress(packed.read_bytes())
+        data = inflate(packed.read_bytes())
         lines = LINE.findall(data)
         if sum(len(name) + len(text) + len(b'{"path":,"record":}\n') for name, text in lines) != len(data):
             raise ValueError("a line is not a path and a record")

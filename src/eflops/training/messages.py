@@ -186,7 +186,7 @@ def _frames(layout: str) -> list[Frame]:
     try:
         frames = [Frame(*frame) for frame in json.loads(layout)]
         names = [name for frame in frames for part in frame for name in part]
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise wire.WireError("the layout of the message cannot be read") from None
     if not frames or not all(frame.parts for frame in frames) or not all(isinstance(name, str) for name in names):
         raise wire.WireError("the layout of the message has no parts")

@@ -33,6 +33,7 @@ TINY: dict[str, Any] = {
         "curves": {"draws": [7], "seeds": 3, "evaluate_every": 2},
         "nearest": {"ratios": [0.64, 1.36], "draws": [7, 8], "settings": BRIEF},
         "sparse_both": {"ratios": [0.64], "draws": [7], "settings": BRIEF},
+        "feedback14": {"ratios": [0.64], "draws": [7], "seeds": 3, "settings": BRIEF, "evaluate_every": 2},
         "sparse_server": {"ratios": [0.64], "draws": [7], "settings": BRIEF},
         "rates_theta": {"draws": [7, 8], "seeds": 1, "settings": {"clip": None}, "vary": {"rate": [0.05, 1e30]}},
         "rates_phi": {"draws": [7, 8], "seeds": 1, "vary": {"gate_rate": [0.1, 0.9]}},

@@ -22,7 +22,9 @@ from made import made
 ROOT = Path(__file__).parents[3]
 PRODUCTS = {product.name: product for product in products(read(ROOT / "config.yaml"))}
 FIGURES = [
-    product for product in PRODUCTS.values() if product.kind == "figure" and product.category == "Synthetic regression"
+    product
+    for product in PRODUCTS.values()
+    if product.kind == "figure" and (product.category == "Synthetic regression" or product.name == "fig_communication")
 ]
 
 
@@ -70,6 +72,21 @@ def test_changed_numbers_change_the_hash_that_a_picture_carries(
     assert drawn.data_hash in (tmp_path / "one.svg").read_text()
     assert changed.data_hash in (tmp_path / "two.svg").read_text()
     assert drawn.data_hash != changed.data_hash
+
+
+def test_metrics_stand_over_the_bytes_of_all_messages_so_far(figure: Callable[[str], Figure], source: Source) -> None:
+    drawn = figure("fig_communication")
+    data = drawn.data[(drawn.data["method"] == "eflops_feedback") & (drawn.data["metric"] == "r2")]
+    curves, runs = source.curves("feedback14"), source.runs("feedback14")
+    curves, runs = (part[part["method"] == "eflops_feedback"] for part in (curves, runs))
+    assert data["round"].tolist() == sorted(curves["round"].unique())
+    assert data["bytes_sent"].is_monotonic_increasing
+    sent = runs[[f"{way}_{phase}" for way in ("down", "up") for phase in ("training", "finetuning")]].sum(axis=1)
+    assert data["bytes_sent"].iloc[-1] == pytest.approx(sent.mean())
+    assert data["mean"].iloc[-1] == pytest.approx(runs["r2"].mean())
+    assert set(drawn.data["ratio"]) == {0.64}
+    dashes = {line.get_linestyle() for line in drawn.drawing.axes[0].lines} - {"None"}
+    assert len(dashes) == 3, "the three regimes differ without colour"
 
 
 def test_curves_are_means_over_run_seeds_with_finetuning_after_training(

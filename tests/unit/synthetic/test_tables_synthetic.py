@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from eflops.analysis.products.feedback import comparisons
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import best, spread_over_draws, summarise, with_interval
 from eflops.analysis.table import Table
@@ -181,6 +182,24 @@ def test_sparse_regimes_stand_beside_the_late_cut_of_the_same_draws(
     assert cells.loc[("sparse_both", "fediht", "r2"), "difference"] == pytest.approx(ours - late)
     assert cells.loc[("support_recovery", "fedavg", "share_training"), "mean"] == pytest.approx(1.0)
     assert cells.loc[("sparse_both", "fediht", "share_training"), "mean"] < 0.5
+
+
+def test_error_feedback_is_compared_run_by_run_and_its_aims_are_judged(source: Source) -> None:
+    feedback, dense = (
+        source.runs(name).query("ratio == 0.64 and method == @method").set_index("seed")["r2"]
+        for name, method in (("feedback14", "eflops_feedback"), ("support_recovery", "eflops"))
+    )
+    change = (feedback - dense).mean()
+    aims = [{"difference at least": change - 0.01}, {"difference at least": change + 0.01}, {"interval around": 0}, {}]
+    pair = {"metric": "r2", "one": ["feedback14", "eflops_feedback"], "other": ["support_recovery", "eflops"]}
+    names = {"feedback14": "at most 14 %", "support_recovery": "dense"}
+    found = comparisons(source, names, [{**pair, **({"aim": aim} if aim else {})} for aim in aims], [8, 9])
+    assert found.data["difference"].tolist() == pytest.approx([change] * 4), "draws 8 and 9 were not run"
+    around = found.data["low"][2] <= 0 <= found.data["high"][2]
+    assert found.data["met"].tolist() == [True, False, around, None]
+    assert texts(found)["met"].tolist() == ["yes", "no", "yes" if around else "no", "-"]
+    assert found.data["reference"].tolist() == ["E-FLoPS with error feedback, at most 14 %"] * 4
+    assert comparisons(source, names, [pair], [7]).data["draws"].tolist() == ["all", "7 to 7"]
 
 
 def test_an_ablation_keeps_the_order_of_its_experiment(table: Callable[[str], Table]) -> None:

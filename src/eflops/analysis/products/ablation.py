@@ -1,4 +1,4 @@
-"""Ablations: one method with all settings as chosen but one, as a table and as a panel; entropy crossed with a rate."""
+"""Ablations: one method with all settings as chosen but one, as a table and as a panel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,6 @@ from eflops.analysis.table import Table
 from eflops.analysis.text import short
 
 METRICS = list(METRIC_STYLES)
-TEMPERATURE, GATE_RATE = "set_temperature", "set_gate_rate"
 GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
 
 

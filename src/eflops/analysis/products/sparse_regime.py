@@ -114,27 +114,24 @@ def figure(
     names: Mapping[str, str],
     same: Mapping[str, str] | None = None,
     metrics: Sequence[str] = METRICS,
-    ratios: Sequence[float] = (),
 ) -> Figure:
     """Metrics over bytes: one column of panels per N/d, one row per metric; a method's regimes are joined by a line.
 
-    names and same: as for `regimes`; ratios: the N/d that are drawn, where not all are.
+    names and same: as for `regimes`.
     """
     runs = regimes(source, names, same)
     cells = cells_of(runs, next(iter(names)), metrics)
-    shown = [ratio for ratio in ratios if (cells["ratio"] == ratio).any()] or sorted(cells["ratio"].unique())
-    cells = cells[cells["ratio"].isin(shown)].reset_index(drop=True)
-    size = (7.0, 0.6 + 2.3 * len(metrics)) if len(shown) > 1 else (4.2, 0.9 + 2.5 * len(metrics))
+    shown = sorted(cells["ratio"].unique())
 
     def paint() -> Drawing:
+        size = (7.0, 0.6 + 2.3 * len(metrics))
         drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
         panels = [(metric, ratio) for metric in metrics for ratio in shown]
         for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
             _draw(axis, cells[cells["ratio"] == ratio], metric, names, source)
             axis.set(ylabel=METRIC_AXES.get(metric, metric))
-            if ratio != ONE_SIZE:
-                axis.set_title(f"$N/d = {ratio:g}$")
-                letter(axis, name)
+            axis.set_title(f"$N/d = {ratio:g}$")
+            letter(axis, name)
         for axis in axes[-1]:
             axis.set_xlabel("bytes in training, share of dense messages")
         keys = [
@@ -142,10 +139,10 @@ def figure(
             for fill, words in zip(FILLS, names.values(), strict=False)
         ]
         axes[0, 0].legend(handles=keys, loc="lower right", fontsize=6.5)
-        method_legend(drawing, cells["method"], source, columns=6 if len(shown) > 1 else 3)
+        method_legend(drawing, cells["method"], source, columns=6)
         return drawing
 
-    return Figure(cells, runs[runs["ratio"].isin(shown)], paint)
+    return Figure(cells, runs, paint)
 
 
 def _draw(axes: Axes, cells: pd.DataFrame, metric: str, names: Mapping[str, str], source: Source) -> None:

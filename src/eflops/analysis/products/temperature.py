@@ -44,8 +44,9 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
     left_out = int(data["missing"].max()) if len(data) else 0
     note = (
         f"Differences from T = 0 with everything else equal: setting, {unit} and run seed. Mean and 95 % interval over "
-        f"n settings and {draws} {unit}s, both as random effects; rows that are not by N/d are about the mean over the "
-        "search's N/d. Nobody tuned any of these settings."
+        f"n settings and {draws} {unit}s, both as random effects. The settings are all that the search "
+        "drew, admitted or not."
+        + (" Rows that name no N/d are about the mean over the search's." if "N/d" in set(data["by"]) else "")
         + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
     )
     return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings"])
@@ -84,8 +85,9 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
     """What the best setting at each T attains on draws that chose nothing; zero: the case at T = 0; names: of cases."""
     data = profile_cells(source, source.experiment, zero)
     rows = []
-    for case, part in data.groupby("case", sort=False):
-        cells = rows_by(part, "metric")
+    by_case = dict(iter(data.groupby("case", sort=False)))
+    for case in sorted(by_case, key=[*names, *by_case].index):
+        cells = rows_by(by_case[case], "metric")
         first = next(iter(cells.values()))
         row: Row = {"settings": names.get(str(case), str(case)), "T": number(first, "temperature", short)}
         for metric, cell in cells.items():
@@ -113,7 +115,7 @@ def figure(source: Source, search: str, zero: str) -> Figure:
     def paint() -> Drawing:
         if over_settings.empty:
             return sentence(NOTHING)
-        drawing, axes = canvas(1, 3, size=(7.2, 2.7))
+        drawing, axes = canvas(1, 3, size=(7.0, 2.7))
         for axis, metric in zip(axes, METRICS, strict=False):
             _draw_effects(axis, over_settings[over_settings["metric"] == metric], metric)
         _draw_profile(axes[2], at_best)
@@ -129,7 +131,7 @@ def figure(source: Source, search: str, zero: str) -> Figure:
 
 
 def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
-    """One line per N/d, from scarce (dark) to ample (light), and the mean over all N/d in black."""
+    """One line per N/d, from scarce (dark) to ample (light), and the mean over all N/d in black and dashed."""
     from matplotlib import colormaps
 
     groups = list(cells.groupby("group", sort=False))
@@ -137,15 +139,16 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
     for index, (group, part) in enumerate(groups):
         all_ratios = part["by"].iloc[0] == "all"
         colour = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
-        _draw_line(axes, part, "mean", colour, "all N/d" if all_ratios else str(group), index - len(groups) / 2)
-    axes.set(ylabel=f"{METRIC_AXES[metric]}, change from $T = 0$", title="mean over all settings")
+        label, line = ("all N/d", "--") if all_ratios else (str(group), "-")
+        _draw_line(axes, part, "mean", colour, label, index - len(groups) / 2, line=line)
+    axes.set(ylabel="change from $T = 0$, all settings", title=METRIC_AXES[metric])
 
 
 def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
     for index, (metric, part) in enumerate(cells[cells["temperature"] > 0].groupby("metric", sort=False)):
         colour, marker = METRIC_STYLES[str(metric)]
         _draw_line(axes, part, "difference", colour, METRIC_AXES[str(metric)], index - 0.5, marker)
-    axes.set(ylabel="best at $T$, less best at $T = 0$", title="best setting at each $T$")
+    axes.set(ylabel="change from the best at $T = 0$", title="best setting at each $T$")
     axes.legend(loc="best")
 
 
@@ -157,12 +160,23 @@ def _draw_line(
     label: str,
     shift: float,
     marker: str = "o",
+    line: str = "-",
 ) -> None:
     """Values over T on a log scale with their intervals, moved a little aside so that intervals do not overlap."""
     part = part.sort_values("temperature")
     spans = [part[value] - part["low"], part["high"] - part[value]]
     at = part["temperature"] * 1.06**shift
-    axes.errorbar(at, part[value], yerr=spans, color=colour, marker=marker, label=label, markersize=3, linewidth=1)
+    axes.errorbar(
+        at,
+        part[value],
+        yerr=spans,
+        color=colour,
+        marker=marker,
+        linestyle=line,
+        label=label,
+        markersize=3,
+        linewidth=1,
+    )
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xticks(part["temperature"], [f"{each:g}" for each in part["temperature"]], fontsize=6.5)

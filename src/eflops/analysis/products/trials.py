@@ -1,4 +1,4 @@
-"""What the trials of searches say: what was chosen, what entropy changes, and which settings are nearest the paper."""
+"""What the trials of searches say: what was chosen, and which settings are nearest the paper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +20,6 @@ from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, decimals, short
 
-NAMES = {"r2": "R²", "support_recovery": "recovery"}
-NOTHING = "No trial of E-FLoPS has a twin at T = 0."
 # In the order of the paper's own parameters, then those that it leaves open.
 FIRST = [
     *("rate", "gate_rate", "multiplier_rate", "temperature"),

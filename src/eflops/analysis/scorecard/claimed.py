@@ -9,7 +9,7 @@ import pandas as pd
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
-from eflops.analysis.text import formatted, pluralise, signed
+from eflops.analysis.text import formatted, pluralise, signed, with_minus
 from eflops.errors import UserError
 
 
@@ -30,13 +30,10 @@ def better(
     of: str = "draw",
     overlap: float = 0.0,
     statement: str = "",
-    because: str = "",
 ) -> Comparison:
     """E-FLoPS minus another method, claimed to be above 0."""
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
-    return Comparison(
-        name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement, because=because
-    )
+    return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
@@ -112,4 +109,4 @@ def _size(comparison: Comparison) -> str:
 def _limit(comparison: Comparison) -> str:
     """The limit that a comparison is held against, where it is another than 0."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    return f"; the limit is {limit:g}" if limit else ""
+    return with_minus("; the limit is {:g}", limit) if limit else ""

@@ -80,7 +80,8 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
         units: [units, numbers], one vector per unit; rows with NaN are left out.
         other: [numbers], the further unit.
 
-    Raises: ValueError, where there are too few complete units (at least two more than numbers are needed).
+    Raises: ValueError, where there are too few complete units (at least two more than numbers are needed), or where
+        no number varies.
     """
     complete = units[np.isfinite(units).all(axis=1)]
     n, size = complete.shape
@@ -88,7 +89,11 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
         raise ValueError(f"{n} complete units; {size + 2} are needed to judge {size} numbers jointly")
     away = other - complete.mean(axis=0)
     covariance = np.atleast_2d(np.cov(complete, rowvar=False))
-    # By the pseudo-inverse, because numbers that never vary (a column of ones) leave the covariance singular.
+    # By the pseudo-inverse, because numbers that never vary (a column of ones) leave the covariance singular. Such
+    # numbers take no part, so the test counts the covariance's rank, not them.
+    size = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    if not size:
+        raise ValueError("no differences between units")
     t2 = float(away @ np.linalg.pinv(covariance, hermitian=True) @ away) / (1 + 1 / n)
     f = t2 * (n - size) / (size * (n - 1))
     from scipy.special import fdtrc

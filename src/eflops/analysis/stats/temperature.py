@@ -14,6 +14,7 @@ import pandas as pd
 from eflops.analysis.paper import METHOD
 from eflops.analysis.stats.mixed import two_way
 from eflops.analysis.stats.trials import TEMPERATURE, WITHOUT
+from eflops.analysis.text import pluralise
 
 KEYS = ["setting", "ratio", "draw", "seed"]
 STEPS, GATE_RATE = "set_local_steps", "set_gate_rate"
@@ -62,9 +63,10 @@ def effects(differences: pd.DataFrame, overlap: float = 0.0) -> pd.DataFrame:
         differences: as `twins` gives them.
         overlap: test samples per training sample where draws are overlapping splits.
 
-    Returns: the columns `EFFECT`. Groups (`by`, `group`): all settings, each N/d, each number of local steps, and
-        thirds of the gate rate; those that are not by N/d are about the mean over N/d. missing: settings left out
-        because a run of theirs diverged; helps, hurts: settings whose mean difference is above and below 0.
+    Returns: the columns `EFFECT`. Groups (`by`, `group`): all settings, each N/d, the smallest N/d less the largest,
+        each number of local steps, and thirds of the gate rate; the last two are about the mean over N/d. missing:
+        settings left out because a run of theirs diverged; helps, hurts: settings whose mean difference is above and
+        below 0.
     """
     rows = [
         {
@@ -101,15 +103,23 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]
     if len(ratios) > 1:
         for ratio in ratios:
             yield "N/d", f"N/d {ratio:.2f}", float(ratio), rows[rows["ratio"] == ratio]
+        yield "contrast", f"N/d {ratios[0]:.2f} less {ratios[-1]:.2f}", math.nan, _contrast(rows, ratios[0], ratios[-1])
     if STEPS in rows and rows[STEPS].nunique() > 1:
         for steps in sorted(rows[STEPS].unique()):
-            yield "local steps", f"{steps:g} local steps", math.nan, rows[rows[STEPS] == steps]
+            yield "local steps", pluralise(int(steps), "local step"), math.nan, rows[rows[STEPS] == steps]
     if GATE_RATE in rows and rows[GATE_RATE].nunique() > 2:
         low, high = rows.drop_duplicates("setting")[GATE_RATE].quantile([1 / 3, 2 / 3])
         names = (f"gate rate up to {low:.2g}", f"gate rate {low:.2g} to {high:.2g}", f"gate rate above {high:.2g}")
         thirds = np.digitize(rows[GATE_RATE], [low, high], right=True)
         for third, name in enumerate(names):
             yield "gate rate", name, math.nan, rows[thirds == third]
+
+
+def _contrast(rows: pd.DataFrame, one: float, other: float) -> pd.DataFrame:
+    """The differences at one N/d less those at another, of the same setting and draw."""
+    keys = ["metric", "temperature", "setting", "draw"]
+    first, second = (rows[rows["ratio"] == ratio].set_index(keys)["difference"] for ratio in (one, other))
+    return (first - second).reset_index()
 
 
 def best_at_each(trials: pd.DataFrame) -> pd.DataFrame:

@@ -39,14 +39,15 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
     if cells is not None and len(cells):
         yield _over_settings(cells)
         if (cells["by"] == "N/d").any():
-            yield _by_ratio(cells[(cells["by"] == "N/d") & (cells["metric"] == "r2")])
-    other = [
-        _largest(name, cells_of_data)
+            yield _by_ratio(cells)
+    others = [
+        _clearest(name, cells_of_data)
         for name, path in OTHER_DATA.items()
         if (cells_of_data := _metric(source.table(path), "accuracy")) is not None and len(cells_of_data)
     ]
-    if other:
-        yield Point(f"{'; '.join(other)}.", _link(needs.TEMPERATURE_GOLUB))
+    if others:
+        text = f"The paper leaves open how this differs in overparameterised models: {'; '.join(others)}."
+        yield Point(text, _link(needs.TEMPERATURE_GOLUB))
     yield from _tuned_alike(card, source)
 
 
@@ -56,62 +57,100 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     best = over_all.loc["r2", "mean"].idxmax()
     recovery, r2 = (over_all.loc[(metric, best)] for metric in ("support_recovery", "r2"))
     return Point(
-        f"With T alone changed, over {int(r2['settings'])} settings of the search and all its N/d, the best T, {best:g}"
-        f", changes test R2 by {_interval(r2['mean'], r2['low'], r2['high'])} and support recovery by "
+        f"With T alone changed, over {int(r2['settings'])} settings of the search and all its N/d, the best T above 0, "
+        f"{best:g}, changes test R2 by {_interval(r2['mean'], r2['low'], r2['high'])} and support recovery by "
         f"{_interval(recovery['mean'], recovery['low'], recovery['high'])}.",
         _link(needs.TEMPERATURE),
-        ENTROPY,
     )
 
 
 def _by_ratio(cells: pd.DataFrame) -> Point:
-    """At which N/d T helps and hurts, by Holm over all N/d and T; and whether the best T falls as N/d grows."""
+    """At which N/d T helps and hurts, by Holm over all N/d and T; and whether its best value falls as N grows."""
+    r2, recovery = (
+        cells[(cells["by"] == "N/d") & (cells["metric"] == metric)] for metric in ("r2", "support_recovery")
+    )
+    raises, lowers = _where(r2)
+    text = f"Some T raises test R2 clearly {raises}, some lowers it clearly {lowers}"
+    if len(recovery):
+        raises, lowers = _where(recovery, sizes=False)
+        text += f"; support recovery rises clearly {raises} and falls {lowers}"
+    contrasts = cells[(cells["by"] == "contrast") & (cells["metric"] == "r2")].set_index("temperature")
+    return Point(f"{text}; {_advice(r2, contrasts)}.", _link(needs.TEMPERATURE), ENTROPY)
+
+
+def _where(cells: pd.DataFrame, sizes: bool = True) -> list[str]:
+    """The N/d at which some T clearly raises a metric, and those at which one lowers it, with the largest change."""
     clear = cells[holm(cells["p"].to_numpy(float)) < ALPHA]
     texts = []
-    for word, rows in (("raises", clear[clear["mean"] > 0]), ("lowers", clear[clear["mean"] < 0])):
-        sizes = [
-            f"at N/d {ratio:g} ({_interval(row['mean'], row['low'], row['high'])} at T = {row['temperature']:g})"
-            for ratio, part in rows.groupby("ratio")
-            for row in [part.loc[part["mean"].abs().idxmax()]]
-        ]
-        texts.append(f"{word} test R2 clearly {', '.join(sizes)}" if sizes else f"{word} test R2 clearly at no N/d")
-    best = cells.loc[cells.groupby("ratio")["mean"].idxmax()].sort_values("ratio")["temperature"]
-    falls = best.is_monotonic_decreasing and best.nunique() > 1
+    for rows in (clear[clear["mean"] > 0], clear[clear["mean"] < 0]):
+        text = f"at N/d {', '.join(f'{ratio:g}' for ratio in sorted(rows['ratio'].unique()))}"
+        if sizes and len(rows):
+            most = rows.loc[rows["mean"].abs().idxmax()]
+            size = _interval(most["mean"], most["low"], most["high"])
+            text += f" (most at {most['ratio']:g} with T = {most['temperature']:g}: {size})"
+        texts.append(text if len(rows) else "at no N/d")
+    return texts
+
+
+def _advice(cells: pd.DataFrame, contrasts: pd.DataFrame) -> str:
+    """Whether T should rise as N decreases, as the paper says: its best value, which may be 0, falls with N/d.
+
+    contrasts: by T, its effect at the smallest N/d less that at the largest.
+    """
+    means = cells.pivot(index="ratio", columns="temperature", values="mean").assign(**{"0": 0.0})
+    best = means.idxmax(axis=1).astype(float)
+    scarce, ample = best.iloc[0], best.iloc[-1]
+    contrasts = contrasts.assign(clear=holm(contrasts["p"].to_numpy(float)) < ALPHA)
+    verdict, size = "does not hold", ""
+    if scarce > ample:
+        row = contrasts.loc[scarce]
+        verdict = "holds" if row["clear"] and row["mean"] > 0 else "is not settled"
+        size = f": T = {scarce:g} changes test R2 at the first by {_interval(row['mean'], row['low'], row['high'])}"
+        size += " more than at the last"
     listed = ", ".join(f"{each:g}" for each in best)
-    return Point(
-        f"T {' and '.join(texts)}. The paper's advice to raise T as N decreases {'holds' if falls else 'does not hold'}"
-        f": from N/d {cells['ratio'].min():g} to {cells['ratio'].max():g} the best T is {listed}.",
-        _link(needs.TEMPERATURE),
-        ENTROPY,
-    )
+    span = f"from N/d {best.index[0]:g} to {best.index[-1]:g} the best T is {listed}"
+    return f"{span}, so the advice to raise T as N decreases {verdict}{size}"
 
 
-def _largest(name: str, cells: pd.DataFrame) -> str:
+def _clearest(name: str, cells: pd.DataFrame) -> str:
     """The T at which accuracy changes most surely over all settings, and whether that is clear."""
     over_all = cells[cells["by"] == "all"]
     row = over_all.loc[over_all["p"].idxmin()]
-    word = "T changes" if holm(over_all["p"].to_numpy(float)).min() < ALPHA else "no T clearly changes"
+    word = "T clearly changes" if holm(over_all["p"].to_numpy(float)).min() < ALPHA else "no T clearly changes"
     size = f"{_interval(row['mean'], row['low'], row['high'])} at T = {row['temperature']:g}"
-    return f"On {name} {word} accuracy over {int(row['settings'])} settings: {size} is the clearest change"
+    return f"on {name} {word} accuracy over {int(row['settings'])} settings (the clearest change is {size})"
 
 
 def _tuned_alike(card: Card, source: Source) -> Iterator[Point]:
-    """E-FLoPS less FLoPS with equal budgets, and the best of all crossed trials less the best at T = 0."""
-    rows, profile = card["facts"]["entropy"], _metric(source.table(needs.PROFILE), "support_recovery")
+    """E-FLoPS less FLoPS with equal budgets, and the best of all crossed trials at each T less the best at T = 0."""
+    rows, profile = card["facts"]["entropy"], _metric(source.table(needs.PROFILE), "r2")
     texts, link = [], "tables/support_recovery_tests"
     if rows:
+        clear = {
+            "E-FLoPS": [each for each in rows if each["low"] > 0],
+            "T = 0": [each for each in rows if each["high"] < 0],
+        }
+        words = [
+            f"{name} is clearly better in {' and '.join(each['metric'] for each in metrics)}"
+            for name, metrics in clear.items()
+            if metrics
+        ]
         changes = [f"{each['metric']} {_interval(each['mean'], each['low'], each['high'])}" for each in rows]
-        draws = rows[0]["draws"]
-        texts.append(f"E-FLoPS minus FLoPS (T = 0), each the best of as many trials: {' and '.join(changes)}")
-        texts[-1] += f", over {draws} draws"
+        texts.append(
+            f"{' and '.join(words) or 'neither is clearly better'} (E-FLoPS minus FLoPS, each the best of as many "
+            f"trials: {', '.join(changes)}, over {rows[0]['draws']} draws)"
+        )
     if profile is not None:
         tuned = profile[profile["case"].str.fullmatch("t[0-9_]+") & (profile["temperature"] > 0)]
-        best = tuned.loc[tuned["difference"].idxmax()]
-        size = _interval(best["difference"], best["low"], best["high"])
-        texts.append(f"the best setting at any T, T = {best['temperature']:g}, less the best at T = 0: recovery {size}")
-        link = _link(needs.PROFILE)
+        moved = tuned["difference"][holm(tuned["p"].to_numpy(float)) < ALPHA]
+        ends = " to ".join(signed(each) for each in (tuned["difference"].min(), tuned["difference"].max()))
+        texts.append(
+            f"of the best settings at {len(tuned)} T above 0, {(moved > 0).sum()} are clearly better in test R2 and "
+            f"{(moved < 0).sum()} clearly worse than the best at T = 0 ({ends})"
+        )
+        link = link if rows else _link(needs.PROFILE)
     if texts:
-        yield Point(f"{'; '.join(texts)}.", link, ENTROPY)
+        yield Point(f"Tuned alike: {'; '.join(texts)}.", link, ENTROPY)
 
 
 def settings(card: Card, source: Source) -> Iterator[Point]:
@@ -185,6 +224,10 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
                     _link(path),
                     COMMUNICATION if path == needs.COMMUNICATION else "",
                 )
+    tests = source.table(needs.FEEDBACK)
+    if tests is not None:
+        yield from _aims(tests[tests["met"].notna()])
+        yield from _parts(tests[(tests["metric"] == "accuracy") & tests["low"].notna()])
     sent = source.table(needs.BYTES)
     if sent is not None:
         means = sent[sent["method"] == METHOD].set_index("metric")["mean"]
@@ -193,6 +236,32 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
             f"training's bytes; the paper's formula counts {means['share_formula']:.1%}.",
             _link(needs.BYTES),
         )
+
+
+def _aims(tests: pd.DataFrame) -> Iterator[Point]:
+    """How many aims of error feedback are met, over all draws and over unseen ones alone, and which are not."""
+    for draws, rows in tests.groupby("draws", sort=False):
+        missed = [
+            f"{row.reference} minus {row.other}{'' if row.ratio == 0 else f' at N/d {row.ratio:g}'}, "
+            f"{_interval(row.difference, row.low, row.high)}, aim: {row.aim}"
+            for row in rows[rows["met"].astype(str) != "True"].itertuples()
+        ]
+        over = "over all draws" if draws == "all" else f"on draws {draws} alone, which its prototype never saw"
+        count = (
+            f"{len(rows) - len(missed)} of {len(rows)} aims of error feedback, fixed before its runs, are met {over}"
+        )
+        unmet = f" Not met: {'; '.join(missed)}." if missed else ""
+        yield Point(f"{count}.{unmet}", _link(needs.FEEDBACK))
+
+
+def _parts(tests: pd.DataFrame) -> Iterator[Point]:
+    """Which part of what is gained on MNIST is the feedback's, and which the gates'."""
+    changes = [
+        f"{row.reference} minus {row.other}: {_interval(row.difference, row.low, row.high)}"
+        for row in tests[tests["draws"] == "all"].itertuples()
+    ]
+    if changes:
+        yield Point(f"On MNIST, in accuracy: {'; '.join(changes)}.", _link(needs.FEEDBACK))
 
 
 def beyond(_: Card, source: Source) -> Iterator[Point]:

@@ -89,7 +89,7 @@
     if (figure) {
       const picture = h("img", { alt: `${product.title}, as printed`, "data-picture": product.name });
       const drawn = charts(index, product);
-      parts.push(h("div", { class: "picture" }, picture),
+      parts.push(h("div", { class: "picture" }, picture), product.note ? h("p", { class: "soft" }, product.note) : null,
         drawn.length ? h("h2", {}, "Its points, to click") : null, h("div", { class: drawn.length > 1 && !drawn.some((each) => each.dataset.wide) ? "columns" : null }, drawn), h("h2", {}, "Its numbers"), Explorer.plainTable(index, product));
     } else {
       parts.push(...(product.shown ? shown(product) : []), h("details", { open: !product.shown }, h("summary", {}, "All plain numbers of this table"), Explorer.plainTable(index, product)));

@@ -12,9 +12,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
+from eflops import trust
 from eflops.config.models import Config
 from eflops.config.products import Product, products
-from eflops.config.study import Study, read_study
+from eflops.config.study import NAME, Study, read_study
 from eflops.errors import UserError
 from eflops.provenance.audit.jobs import check_jobs
 from eflops.provenance.audit.layout import check_data_files, check_layout
@@ -38,7 +39,7 @@ from eflops.provenance.audit.study import (
 from eflops.provenance.explain.recompute import FromRecords, from_records, gathered_texts
 from eflops.results import checksums
 from eflops.results.findings import Finding, summary
-from eflops.results.store import RECORDS, Store, opened
+from eflops.results.store import RECORDS, RUNS, Store, opened
 from eflops.script import LINE_SECONDS
 
 CRATE_RESULTS = "results"
@@ -117,7 +118,8 @@ def audit(folder: Path, options: Options | None = None) -> Report:
 def audit_crate(folder: Path, options: Options | None = None) -> Report:
     """Audit a crate: all its files, and its results with the resources that it brings along."""
     damaged = list(checksums.check(folder))
-    if not (folder / CRATE_RESULTS).is_dir():
+    trust.disown(folder)
+    if not (folder / CRATE_RESULTS / NAME).is_file():  # a config that the crate brings must not stand for its study
         raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
     # The project's config in a crate need not be the one that the results were made with, and is not the user's.
     with chdir(folder):
@@ -192,8 +194,12 @@ def _examine_all(work: Work, report: Report) -> dict[str, Examined]:
 
 def _examine(work: Work, group: tuple[str, Sequence[str]]) -> tuple[Examined, dict[str, str]]:
     name, paths = group
-    each, records = examine(work.store, work.config, name, paths)
-    return each, gathered_texts(work.config, name, records) if each.whole else {}
+    try:
+        each, records = examine(work.store, work.config, name, paths)
+        return each, gathered_texts(work.config, name, records) if each.whole else {}
+    except Exception as error:  # nor may what only one experiment's records hold
+        what = f"its records could not be checked ({type(error).__name__}: {error})"
+        return Examined(0, False, [Finding("damaged", f"{RUNS}/{name}", what)]), {}
 
 
 def _check_products(work: Work, whole: set[str], report: Report) -> Iterator[Finding]:

@@ -8,7 +8,6 @@ import json
 import math
 import re
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,14 +16,14 @@ import matplotlib.pyplot as plt
 from eflops.analysis.figure import Figure
 from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
 from eflops.analysis.scorecard.card import Card
-from eflops.analysis.scorecard.make import markdown
+from eflops.analysis.scorecard.make import build, markdown
 from eflops.analysis.source import Source
 from eflops.analysis.summary import write as summary
 from eflops.analysis.table import Table
 from eflops.config.models import Config
 from eflops.config.products import Product, products, target_of
 from eflops.errors import UserError
-from eflops.files import read_json, sha256
+from eflops.files import inflate, read_json, sha256
 from eflops.provenance.audit.records import differences
 from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
@@ -71,7 +70,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
     if not path.exists() or not whole.issuperset(verdicts.scorecard_experiments(store.folder, config)):
         return
     try:
-        card = verdicts.build_scorecard(source, config)
+        card = build(verdicts.evidence_of(source, config))
         stored = _by_line(read_json(path))
     except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
         yield Finding("different", SCORECARD, f"its verdicts cannot be computed again: {error}")
@@ -128,7 +127,7 @@ def check_explorer(
 def inflated(page: str) -> list[str]:
     """A page's text, and the text of each of its deflated parts."""
     parts = DEFLATED.findall(page)
-    return [DEFLATED.sub("", page), *(zlib.decompress(base64.b64decode(part)).decode() for part in parts)]
+    return [DEFLATED.sub("", page), *(inflate(base64.b64decode(part)).decode() for part in parts)]
 
 
 def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:

@@ -50,14 +50,14 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
     ]
     whole = bool(planned) and all(path in records and path not in wrong for path in planned)
     code = Counter(pair for entry in records.values() for pair in entry.origin.code.items())
-    weighted = {path: entry.origin.data for path, entry in records.items() if can_be_computed(entry)}
+    # Of these the metrics can be computed again, without training.
+    weighted = {
+        path: entry.origin.data
+        for path, entry in records.items()
+        if entry.result.weights and entry.result.status == "finished" and entry.origin.job.model in COMPUTED
+    }
     hashes = {path: entry.record_sha256 for path, entry in records.items()}
     return Examined(len(records), whole, findings, code, weighted, hashes), records
-
-
-def can_be_computed(entry: Record) -> bool:
-    """Whether a record's metrics can be computed again from the weights that it holds."""
-    return bool(entry.result.weights) and entry.result.status == "finished" and entry.origin.job.model in COMPUTED
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
@@ -181,7 +181,7 @@ def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Find
     for path, entry in records.items():
         try:
             wrong = list(contradictions(entry, clients[entry.origin.data]))
-        except (ValueError, KeyError, TypeError) as error:
+        except Exception as error:  # nothing that a record states may stop the audit
             wrong = [f"its result cannot be read ({type(error).__name__}: {error})"]
         yield from (Finding("different", f"{RUNS}/{path}", what) for what in wrong)
     yield from _shared_weights(records)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import pairwise, takewhile, zip_longest
 
 import numpy as np
 
@@ -73,21 +73,27 @@ def rounds_of(settings: Mapping[str, int]) -> dict[str, int]:
 
 def _curve(entry: Record) -> Iterator[str]:
     """The rounds of the curve, which settings and `evaluate_every` determine."""
-    expected, first, every = [], 0, entry.origin.job.evaluate_every
-    for phase, count in rounds_of(entry.origin.settings).items():
-        turns = [turn for turn in range(0, count, every) if turn != count - 1] + ([count - 1] if count else [])
-        expected += [(phase, first + turn + 1) for turn in turns]
-        first += count
+    expected = _evaluated(rounds_of(entry.origin.settings), entry.origin.job.evaluate_every)
     end = entry.result.diverged_round
     if (entry.result.status == "diverged") != (end is not None):
         yield f"it {entry.result.status}, and its round of divergence is {end}"
     elif end is not None:
-        expected = [(phase, round_) for phase, round_ in expected if round_ < end]
-    stated = list(zip(entry.result.curve.phase, entry.result.curve.round, strict=True))
-    if stated != expected:
-        different = [pair for pair in zip(stated, expected, strict=False) if pair[0] != pair[1]]
-        where = f"{different[0][0]} stands for {different[0][1]}" if different else f"{len(stated)} points stand there"
-        yield f"its curve does not have the {len(expected)} points that its settings ask for ({where})"
+        expected = takewhile(lambda point: point[1] < end, expected)
+    stated = zip(entry.result.curve.phase, entry.result.curve.round, strict=True)
+    for point, right in zip_longest(stated, expected):
+        if point != right:
+            yield f"its curve does not have the points that its settings ask for ({point} stands for {right})"
+            return
+
+
+def _evaluated(rounds: Mapping[str, int], every: int) -> Iterator[tuple[str, int]]:
+    """The evaluated rounds with their phase, one by one, as a forged record may ask for any number of them."""
+    first = 0
+    for phase, count in rounds.items():
+        yield from ((phase, first + turn + 1) for turn in range(0, count, every) if turn != count - 1)
+        if count:
+            yield phase, first + count
+        first += count
 
 
 def _operations(entry: Record) -> Iterator[str]:

@@ -101,7 +101,7 @@ def check_present(folder: Path, config: Config) -> Iterator[Finding]:
     if not FILE.exists():
         return
     try:
-        present = read(FILE)
+        present = read(FILE, trusted=False)
     except ConfigError as error:
         yield Finding("stale", str(FILE), f"the results cannot be compared with it: {error.mistakes[0]}")
         return

@@ -64,12 +64,7 @@ def key_columns(frame: pd.DataFrame) -> list[str]:
     columns = list(frame.columns)
     enough = (width for width in range(1, len(columns)) if not frame.duplicated(columns[:width]).any())
     width = next(enough, len(columns) - 1)
-    return [column for index, column in enumerate(columns) if index < width or names_runs(column)]
-
-
-def names_runs(column: str) -> bool:
-    """Whether a column says which runs a row is about."""
-    return column in NAMES or column.startswith("set_")
+    return [name for index, name in enumerate(columns) if index < width or name in NAMES or name.startswith("set_")]
 
 
 def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:

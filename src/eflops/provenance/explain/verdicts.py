@@ -12,7 +12,6 @@ from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.card import LineJson
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.sections import CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
@@ -51,15 +50,10 @@ def scorecard_experiments(folder: Path, config: Config) -> list[str]:
     return compared_experiments(targets_of(folder), config)
 
 
-def build_scorecard(source: Source, config: Config) -> Scorecard:
-    """The whole scorecard as the present code makes it."""
-    return build(_evidence(source, config))
-
-
 def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[Read]]:
     """The verdict on a line as the present code gives it, and what it read."""
     section = section_of(name)
-    evidence = _evidence(source, config)
+    evidence = evidence_of(source, config)
     if section.name == CLAIMS:
         return str(claims.judge(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
     line = next(line for line in trust.load("section", section.lines)(evidence) if line.id == name)
@@ -90,7 +84,7 @@ def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.Dat
     return pd.concat(frames, ignore_index=True).drop_duplicates(["experiment", "record"], ignore_index=True)
 
 
-def _evidence(source: Source, config: Config) -> Reading:
+def evidence_of(source: Source, config: Config) -> Reading:
     """What the workflow gives the scorecard: the experiments that it needs and the config has."""
     targets = targets_of(source.results)
     return Reading(source, frozenset(scorecard_experiments(source.results, config)), read_paper(targets))

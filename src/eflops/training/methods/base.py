@@ -229,8 +229,10 @@ def check_message(method: Rounds, message: object, runs: int, what: str) -> None
     if not isinstance(message, Message):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
     task = method.task
+    # Ungated parameters stand behind the others in the first part, and theta always has them.
+    whole = {*list(message.parts)[:1], "theta"}
     for name, part in message.parts.items():
-        gated = isinstance(part.values, Tensor) and part.values.shape == (runs, task.gated)
+        gated = name not in whole and isinstance(part.values, Tensor) and part.values.shape == (runs, task.gated)
         shape = runs, task.gated if gated else task.size
         check_tensor(method, part.values, shape, f"part {name!r} of {what}")
         if part.support is not None:
@@ -295,8 +297,10 @@ def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
     total = torch.zeros_like(like)
     rows = total.view(len(total), -1).numpy()
     for upload in uploads:
-        runs = upload.runs.numpy()
-        add_weighted(rows, runs, upload.weights.numpy(), upload.message[name].numpy().reshape(len(runs), -1))
+        runs, values = upload.runs.numpy(), upload.message[name].numpy().reshape(len(upload.runs), -1)
+        if values.shape[1] != rows.shape[1]:  # compiled code would read beyond its end
+            raise UserError(f"{name!r} of an answer has {values.shape[1]} values, and {rows.shape[1]} are averaged.")
+        add_weighted(rows, runs, upload.weights.numpy(), values)
     return total
 
 

@@ -10,7 +10,6 @@ from eflops.analysis.scorecard.table2 import selected, whole_list
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 
 MARGIN = 0.01
-FEW = "a split has 15 test samples, so that one of them is 0.067 of accuracy"
 GENES = ("cystatin C", "myeloperoxidase")
 
 
@@ -70,9 +69,7 @@ def _more_accurate(
 
         def leads(metric: str) -> list[Comparison]:
             return [
-                claimed.better(
-                    runs, metric, other, MARGIN, name, unit, of, overlap, f"its lead over {name} is {{}}", FEW
-                )
+                claimed.better(runs, metric, other, MARGIN, name, unit, of, overlap, f"its lead over {name} is {{}}")
                 for other in others
                 for name in [evidence.label(other)]
             ]
