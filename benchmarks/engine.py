@@ -67,7 +67,7 @@ class SyntheticBenchmark:
         """CPU seconds of the batched engine's rounds, without evaluation; a diverged run is refused."""
         job = self.cell(name)
         task, bench = make_task(job, [self.settings(name, batch)] * len(seeds), self.federation)
-        transport = batched.transport(None, task, self.federation)
+        transport = batched.transport(task, self.federation)
         for rows in transport.clients:
             assert rows.arrays
         server, method, start = (

@@ -146,9 +146,7 @@ def compared(cell: Cell, connect: Connect, start_up: dict[str, float], arguments
     best = {"flower": float("inf"), "batched": float("inf")}
     for _ in range(arguments.repeats):
         flower, one = cell.train(connect, [0])
-        batch, same = cell.train(
-            lambda task, data, _: batched.transport(None, task, data), list(range(arguments.seeds))
-        )
+        batch, same = cell.train(lambda task, data, _: batched.transport(task, data), list(range(arguments.seeds)))
         if not torch.equal(one, same):
             sys.exit(f"{cell.job.spec.name}: the engines disagree")
         best = {"flower": min(best["flower"], flower), "batched": min(best["batched"], batch)}

@@ -80,7 +80,7 @@ def _milliseconds(method: str, federation: Federation, seeds: int, repeats: int)
         for first in range(0, seeds, config.block_size):
             block = list(range(first, min(seeds, first + config.block_size)))
             task, bench = make_task(job, [settings] * len(block), federation)
-            transport = batched.transport(None, task, federation)
+            transport = batched.transport(task, federation)
             Server(task, bench, transport, 10**9, lambda *_: None).run(make_method(job, task), block)
         best = min(best, time.process_time() - start)
     return best / ROUNDS * 1e3

@@ -80,7 +80,7 @@ def _train(
     batched.prepare()
     job, variants = small_job(model, name, changes or [{}] * len(seeds), settings)
     task, evaluation = make_task(job, variants, federation)
-    server = Server(task, evaluation, batched.transport(None, task, federation), 3, lambda *_: None)
+    server = Server(task, evaluation, batched.transport(task, federation), 3, lambda *_: None)
     return task, *server.run(make_method(job, task), seeds)
 
 

@@ -117,7 +117,9 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
         name.split(":")[0] if ":" in name else f"eflops.training.{kind}.{name}"
         for kind, name in (("models", model), ("methods", method))
     )
-    return ("eflops.training.train", engine_module(engine), *modules)
+    # Looked up by name, so that training imports nothing of Flower.
+    module = "eflops.flower.simulation" if engine == "flower" else f"eflops.training.engines.{engine}"
+    return ("eflops.training.train", module, *modules)
 
 
 def engine_of(engine: str, model: str, method: str) -> str:
@@ -132,11 +134,6 @@ def engine_of(engine: str, model: str, method: str) -> str:
 def training_hashes(method: str, model: str, engine: str) -> dict[str, str]:
     """The content hash of every module that a training job can reach, by module name."""
     return code_hashes(*training_roots(method, model, engine))
-
-
-def engine_module(engine: str) -> str:
-    """The module of an engine, looked up by name, so that training imports nothing of Flower."""
-    return "eflops.flower.simulation" if engine == "flower" else f"eflops.training.engines.{engine}"
 
 
 def data_module(kind: str) -> str:

@@ -114,7 +114,7 @@ def distrust() -> None:
     _all[0] = False
 
 
-def allow_config(config: Any) -> None:
+def allow_config(config: object) -> None:
     """Let in whatever the user's config, as a plain mapping, names."""
     _names.update(_named(config))
 
@@ -171,7 +171,7 @@ def _is_packaged(role: Role, name: str) -> bool:
     return part is None or (fits and getattr(part, "__module__", "") == module)
 
 
-def _named(config: Any) -> Names:
+def _named(config: object) -> Names:
     """What a config names, in the roles that it names it in."""
     names: Names = set()
     for section, key, role in SECTIONS:

@@ -20,7 +20,7 @@ def noticed(folder: Path, path: Path, place: int, change: int) -> bool:
     path.write_bytes(tampered)
     try:
         name = path.relative_to(folder).as_posix()
-        places = {finding.place for finding in checksums.check(folder)}
+        places = {finding.path for finding in checksums.check(folder)}
         # A changed list of hashes accuses the files whose lines were changed.
         return name in places or (name == checksums.NAME and bool(places))
     finally:
@@ -56,5 +56,5 @@ def test_a_file_added_or_removed_is_found(published: Path) -> None:
     assert list(checksums.check(published)) == []
     (published / "tables" / ".hidden").write_text("x")
     (published / "study.json").unlink()
-    found = {(finding.kind, finding.place) for finding in checksums.check(published)}
+    found = {(finding.kind, finding.path) for finding in checksums.check(published)}
     assert found == {("unexpected", "tables/.hidden"), ("missing", "study.json")}

@@ -11,9 +11,10 @@ import yaml
 from eflops.cli import main
 from eflops.config.load import check
 from eflops.config.models import Expression
-from eflops.data.expression import build, features, node_rows, problems
+from eflops.data.expression import build, features, node_rows, spec_of
 from eflops.data.federation import Federation
 from eflops.data.scaling import Scaling
+from eflops.data.table_checks import report
 from eflops.errors import UserError
 
 SAMPLES = [f"{number:03d}" for number in range(24)]
@@ -117,7 +118,7 @@ def test_a_file_of_the_working_folder_comes_before_one_beside_the_snakefile(valu
     own = folder / "resources" / "golub"
     own.mkdir(parents=True)
     table(values).drop(columns="site").to_csv(own / "samples.csv", index=False)
-    assert problems(entry(matrix="resources/golub/samples.csv"), [0]).faults == []
+    assert report(spec_of(entry(matrix="resources/golub/samples.csv")), [0]).faults == []
 
 
 def break_label(whole: pd.DataFrame) -> None:
@@ -170,7 +171,7 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
     fault(whole)
     whole.to_csv("matrix.csv", index=False)
     settings = entry(clients_by="site")
-    (found,) = problems(settings, [0, 1]).faults
+    (found,) = report(spec_of(settings), [0, 1]).faults
     assert found.startswith(sentence)
     with pytest.raises(UserError) as refused:
         build(settings, None, 0)
@@ -189,7 +190,7 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
 )
 def test_an_entry_that_does_not_fit_its_file_is_said(changes: Any, sentence: str, values: np.ndarray) -> None:
     table(values).to_csv("matrix.csv", index=False)
-    (found,) = problems(entry(clients_by="site", **changes), [0]).faults
+    (found,) = report(spec_of(entry(clients_by="site", **changes)), [0]).faults
     assert found.startswith(sentence)
 
 

@@ -16,7 +16,8 @@ from eflops.config.messages import ConfigError
 from eflops.config.models import Table
 from eflops.data.build import build as build_any
 from eflops.data.federation import Federation, load, save
-from eflops.data.table import build, features, problems
+from eflops.data.table import build, features, spec_of
+from eflops.data.table_checks import report
 from eflops.data.tabular import read_features
 from eflops.errors import UserError
 
@@ -143,7 +144,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     whole.loc[11, "pressure"] = None
     whole = whole.rename(columns={"twin": "dose"})
     whole.to_csv("t.csv", index=False)
-    report = problems(entry(ignore=[], sites="site", clients=10, min_rows=8), [0])
+    reading = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
     expected = [
         "t.csv: 'age' holds text among its numbers: ?; mend them or ignore the column.",
         "t.csv: 1 value is missing in 'sex': row 7.",
@@ -155,11 +156,11 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
         "t.csv: a site needs two rows, and these have one: c; give it to another site or leave it out.",
         "t.csv: min_rows is 8, and these sites have fewer rows: b (5); lower min_rows to 5 or leave them out.",
     ]
-    assert report.faults == expected
-    assert any("1 column has one value in all rows and cannot help: batch" in note for note in report.notes)
+    assert reading.faults == expected
+    assert any("1 column has one value in all rows and cannot help: batch" in note for note in reading.notes)
     with pytest.raises(UserError) as refused:
         build(entry(ignore=[], sites="site", clients=10, min_rows=8), None, 0)
-    assert str(refused.value).splitlines() == report.faults
+    assert str(refused.value).splitlines() == reading.faults
 
 
 @pytest.mark.parametrize(
@@ -175,15 +176,15 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
 )
 def test_an_entry_that_does_not_fit_its_file_is_reported(changes: Any, sentence: str) -> None:
     sheet().to_csv("t.csv", index=False)
-    (fault,) = problems(entry(**changes), [0]).faults
+    (fault,) = report(spec_of(entry(**changes)), [0]).faults
     assert fault.startswith(sentence)
 
 
 def test_a_table_without_a_column_for_a_feature_is_reported_in_one_sentence() -> None:
     sheet()[["name", "pressure"]].to_csv("t.csv", index=False)
-    report = problems(entry(ignore=["name"], sites=None), [0])
-    assert report.faults == ["t.csv has no column left for a feature besides name, pressure."]
-    assert len(report.notes) == 1
+    reading = report(spec_of(entry(ignore=["name"], sites=None)), [0])
+    assert reading.faults == ["t.csv has no column left for a feature besides name, pressure."]
+    assert len(reading.notes) == 1
 
 
 def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
@@ -191,7 +192,7 @@ def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
     whole["dose"] = whole["dose"].astype(float)
     whole.loc[3, "dose"] = -1e300
     whole.to_csv("t.csv", index=False)
-    assert problems(entry(), [0]).faults == ["t.csv: 1 value is missing, not finite or too large: dose of row 4."]
+    assert report(spec_of(entry()), [0]).faults == ["t.csv: 1 value is missing, not finite or too large: dose of row 4."]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_a_column_has_one_use(changes: dict[str, Any], right: str) -> None:
 
 def test_a_class_with_too_few_rows_is_named() -> None:
     sheet().assign(grade=["rare"] * 2 + ["common"] * 38).to_csv("t.csv", index=False)
-    (fault,) = problems(entry(target="grade", ignore=["name", "site"]), [0]).faults
+    (fault,) = report(spec_of(entry(target="grade", ignore=["name", "site"])), [0]).faults
     assert fault.startswith(
         "t.csv: a class needs 2 rows for testing and 1 for training, and these have fewer: rare (2)"
     )

@@ -72,7 +72,7 @@ def test_a_metric_that_the_runs_own_curve_contradicts(results: Path) -> None:
 def test_a_metric_that_the_runs_own_weights_contradict(results: Path) -> None:
     forge(results, raise_r2_and_curve)
     (finding,) = [finding for finding in told(results) if "its weights give" in finding.what]
-    assert finding.place == RECORD
+    assert finding.path == RECORD
     assert finding.what.startswith("r2 is 0.98, and its weights give ")
 
 
@@ -115,7 +115,7 @@ def test_jobs_files_that_records_or_config_contradict(results: Path) -> None:
     (results / job.cell).write_text(json.dumps({"records": {**hashes, "base/draw0-seed1.json": "0" * 64}}))
     path.write_text(json.dumps({**json.loads(job.text), "density": 0.7}))
     (results / "specs/train/other.json").write_text("{}")
-    whats = {finding.place: finding.what for finding in told(results)}
+    whats = {finding.path: finding.what for finding in told(results)}
     assert "base/draw0-seed1.json has the hash " in whats[job.cell]
     assert whats[path.relative_to(results).as_posix()] == "density is 0.7, and the config says 0.1"
     assert whats["specs/train/other.json"] == "the config does not ask for it"
@@ -125,7 +125,7 @@ def test_a_file_that_nothing_accounts_for(results: Path) -> None:
     (results / "evil.sh").write_text("")
     (results / "logs").mkdir()
     (results / "logs/anything.log").write_text("")
-    assert [finding.place for finding in told(results)] == ["evil.sh"]
+    assert [finding.path for finding in told(results)] == ["evil.sh"]
 
 
 def test_a_page_that_shows_other_numbers(results: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_page_that_shows_other_numbers(results: Path) -> None:
     forged = base64.b64encode(zlib.compress(text.replace("E-FLoPS", "Magic", 1).encode(), 9)).decode()
     page.write_text(page.read_text().replace(part, forged))
     (finding,) = told(results, options)
-    assert finding.place == "explorer.html"
+    assert finding.path == "explorer.html"
     assert "Magic" in finding.what
 
 
@@ -226,7 +226,7 @@ def test_data_settings_that_the_study_does_not_say(results: Path) -> None:
 def test_a_training_time_of_a_cell_that_there_is_not(published: Path) -> None:
     with (published / "benchmarks.csv").open("a") as stream:
         stream.write("train/support_recovery/nd0.99/eflops,1,1,1\ntrain/support_recovery/nd0.64/flops,-1,1,1\n")
-    whats = [finding.what for finding in told(published) if finding.place == "benchmarks.csv"]
+    whats = [finding.what for finding in told(published) if finding.path == "benchmarks.csv"]
     assert any("nd0.99/eflops: the config has no such cell" in what for what in whats)
     assert any("its numbers cannot be times" in what for what in whats)
 

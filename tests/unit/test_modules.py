@@ -41,7 +41,7 @@ def train(federation: Federation, model: str, name: str, seeds: list[int], **set
     if engine == "batched":
         batched.prepare()
         task, evaluation = make_task(job, variants, federation)
-        server = Server(task, evaluation, batched.transport(None, task, federation), 3, lambda *_: None)
+        server = Server(task, evaluation, batched.transport(task, federation), 3, lambda *_: None)
         theta, log = server.run(make_method(job, task), seeds)
         return [make_result(task, theta[row], log, row) for row in range(len(seeds))]
     results = []

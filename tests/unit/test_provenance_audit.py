@@ -27,7 +27,7 @@ GATES = "eflops.training.numerics.gates"
 def found(folder: Path, kind: str, place: str) -> list[Finding]:
     """The findings of a kind at a place."""
     report = audit(folder, Options(pictures=False, cores=1))
-    return [finding for finding in report.findings if finding.kind == kind and finding.place == place]
+    return [finding for finding in report.findings if finding.kind == kind and finding.path == place]
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -139,7 +139,7 @@ def test_a_picture_painted_over_is_found_by_drawing_it_again(results: Path) -> N
     edit(results / "figures/fig1b.svg", "stroke-width", "stroke-wedth")
     assert audit(results, Options(pictures=False)).findings == []
     (finding,) = audit(results).findings
-    assert finding.place == "figures/fig1b.svg"
+    assert finding.path == "figures/fig1b.svg"
 
 
 def test_a_digit_changed_in_gathered_runs(results: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_packed_record_changed_with_its_hash_list_left_alone(published: Path) 
     place = published / "records.jsonl.gz"
     text = gzip.decompress(place.read_bytes()).decode().replace('"seed":0', '"seed":7', 1)
     place.write_bytes(gzip.compress(text.encode(), mtime=0))
-    places = {finding.place for finding in audit(published).findings if finding.kind == "damaged"}
+    places = {finding.path for finding in audit(published).findings if finding.kind == "damaged"}
     assert places >= {"records.jsonl.gz"}
     assert len(places - {"study.json"}) == 2
 

@@ -65,7 +65,7 @@ def test_a_changed_file_of_a_crate_is_named(small_crate: Path, tmp_path: Path) -
     copy = tmp_path / "crate"
     subprocess.run(["cp", "-r", small_crate, copy], check=True)
     (copy / "config.yaml").write_text("results: elsewhere\n")
-    assert [finding.place for finding in audit_crate(copy).findings] == ["config.yaml"]
+    assert [finding.path for finding in audit_crate(copy).findings] == ["config.yaml"]
 
 
 def test_it_tells_every_training_cell_and_lists_every_file(small_crate: Path) -> None:

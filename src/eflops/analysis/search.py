@@ -9,7 +9,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.temperature import best_at_each
 from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
+from eflops.config.data import DataSettings
 from eflops.config.models import Config, Settings, Value
 from eflops.config.plan import plan_of
 from eflops.config.searches import Admit, Ranking, ranking
@@ -319,7 +319,7 @@ def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float
     return [value - row[method].value for value, row in rows if row]
 
 
-def probes_of(data: Mapping[str, Any]) -> pd.DataFrame:
+def probes_of(data: DataSettings) -> pd.DataFrame:
     """The probes of the data that a search trains on, with their genes, as `Source.probes` gives them."""
     return named_features(data).rename(columns={"gene": "probe"})
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,20 +20,8 @@ EITHER = (
 
 # The rules of the workflow besides those of data sets: a target is a rule too.
 RULES = {
-    *(
-        "explorer",
-        "fetch",
-        "figure",
-        "figures",
-        "gather",
-        "genes",
-        "rank",
-        "references",
-        "scorecard",
-        "search",
-        "smoke",
-    ),
-    *("study", "summary", "table", "tables", "test_features", "train"),
+    *("explorer", "fetch", "figure", "figures", "gather", "genes", "rank", "references", "scorecard", "search"),
+    *("smoke", "study", "summary", "table", "tables", "test_features", "train"),
 }
 # What a run of each built-in model can be ranked by.
 METRICS = {"linear": ("r2",), "softmax": ("accuracy", "cross_entropy"), "cnn": ("accuracy", "cross_entropy")}
@@ -58,7 +45,7 @@ def mistakes(config: Config) -> Iterator[str]:
         yield from find(config)
 
 
-def _settings_mistakes(config: Config, method: str, values: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def _settings_mistakes(config: Config, method: str, values: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Mistakes in a part of a method's settings; every setting has a default, so a part can be checked alone."""
     model = settings_class(config.methods[method].method)
     try:
@@ -86,7 +73,7 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
         if isinstance(entry, Table):
             yield from _column_mistakes(entry, key_path)
         if ":" in entry.kind:
-            yield from custom.builder_mistakes(entry.kind, f"{key_path}.kind")
+            yield from custom.function_mistakes(entry.kind, f"{key_path}.kind", custom.BUILD_DATA)
 
 
 def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
@@ -100,17 +87,12 @@ def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:
-    """Whether models of the user's own can be built; what their modules are called is known in the job alone."""
-    sections: tuple[tuple[str, Mapping[str, Any]], ...] = (
-        ("datasets", config.datasets),
-        ("experiments", config.experiments),
-        ("searches", config.searches),
-    )
-    for section, entries in sections:
-        for name, entry in entries.items():
+    """Whether custom models can be built; what their modules are called is known in the job alone."""
+    for section in ("datasets", "experiments", "searches"):
+        for name, entry in getattr(config, section).items():
             model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
             if entry.model is not None and ":" in entry.model:
-                yield from custom.model_mistakes(entry.model, f"{section}.{name}.model")
+                yield from custom.function_mistakes(entry.model, f"{section}.{name}.model", custom.BUILD_MODEL)
             elif entry.gated and ":" not in model:
                 right = "all weights of a built-in model are gated; leave this key out"
                 yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
@@ -284,7 +266,7 @@ def _product_mistakes(config: Config) -> Iterator[str]:
             yield from sentences(error, entry, Product, key_path)
             continue
         if "make" in change or "parameters" in change:
-            yield from custom.maker_mistakes(product.make, product.parameters, f"{key_path}.make")
+            yield from custom.function_mistakes(product.make, f"{key_path}.make", ("source",), product.parameters)
         for experiment in product.experiments:
             if experiment not in config.experiments and "experiments" in change:
                 yield unknown(f"{key_path}.experiments", experiment, config.experiments)

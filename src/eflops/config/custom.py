@@ -5,7 +5,6 @@ import copy
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from eflops.code import module_file
 from eflops.config.messages import unknown
@@ -13,7 +12,8 @@ from eflops.config.messages import unknown
 BUILT_IN = "eflops.training.methods"
 # A class that is its own base has no end.
 MOST_BASES = 20
-BUILD = ("settings", "ratio", "seed", "raw")
+# How functions that build data and models are called.
+BUILD_DATA, BUILD_MODEL = ("settings", "ratio", "seed", "raw"), ("shape", "classes")
 Definition = ast.ClassDef | ast.FunctionDef
 
 
@@ -27,9 +27,9 @@ def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
         yield f"{key_path}: {module} is no method but a part of some; {_right('methods')}."
 
 
-def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Whether "module:Class" leads to a class with all parts of a method, which takes these options."""
-    absent = [*_name_mistakes(path, f"{key_path}.method")]
+    absent = _name_mistakes(path, f"{key_path}.method")
     if absent:
         yield from absent
         return
@@ -41,7 +41,7 @@ def method_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Ite
     yield from _option_mistakes(path, options, f"{key_path}.options")
 
 
-def _option_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> Iterator[str]:
+def _option_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
     """Whether a class takes these options, where its own `__init__` says what it takes."""
     node = _defined(*path.split(":"))[1]
     for part in node.body if isinstance(node, ast.ClassDef) else []:
@@ -51,19 +51,11 @@ def _option_mistakes(path: str, options: Mapping[str, Any], key_path: str) -> It
             yield from strange or _bind_mistakes(part, ("self", "task"), options, path, key_path)
 
 
-def builder_mistakes(path: str, key_path: str) -> Iterator[str]:
-    """Whether "module:function" leads to a function that can build a data set."""
-    yield from _name_mistakes(path, key_path) or _call_mistakes(path, BUILD, (), key_path)
-
-
-def model_mistakes(path: str, key_path: str) -> Iterator[str]:
-    """Whether "module:function" leads to a function that can build a torch module."""
-    yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("shape", "classes"), (), key_path)
-
-
-def maker_mistakes(path: str, parameters: Mapping[str, Any], key_path: str) -> Iterator[str]:
-    """Whether "module:function" leads to a function that can make a product with these parameters."""
-    yield from _name_mistakes(path, key_path) or _call_mistakes(path, ("source",), tuple(parameters), key_path)
+def function_mistakes(path: str, key_path: str, given: Sequence[str], named: Iterable[str] = ()) -> list[str]:
+    """Whether "module:function" leads to a function that can be called with these arguments, the last ones by name."""
+    absent = _name_mistakes(path, key_path)
+    node = None if absent else _defined(*path.split(":"))[1]
+    return _bind_mistakes(node, given, [*named], path, key_path) if isinstance(node, ast.FunctionDef) else absent
 
 
 def _name_mistakes(path: str, key_path: str) -> list[str]:
@@ -79,12 +71,6 @@ def _name_mistakes(path: str, key_path: str) -> list[str]:
     except (UnicodeDecodeError, ValueError):
         return [f"{key_path}: {source} is not a Python file in UTF-8."]
     return [] if "*" in names or name in names else [unknown(key_path, name, names)]
-
-
-def _call_mistakes(path: str, given: Sequence[str], named: Iterable[str], key_path: str) -> list[str]:
-    """Whether a function can be called with these values, the last ones by name."""
-    node = _defined(*path.split(":"))[1]
-    return _bind_mistakes(node, given, named, path, key_path) if isinstance(node, ast.FunctionDef) else []
 
 
 def _bind_mistakes(

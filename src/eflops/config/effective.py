@@ -31,7 +31,7 @@ def settings_text(config: Config, files: Sequence[Path], name: str, method: str 
     return "\n\n".join(parts)
 
 
-def _method_text(config: Config, raws: Sequence[tuple[str, Mapping[str, Any]]], name: str, method: str) -> str:
+def _method_text(config: Config, raws: Sequence[tuple[str, Mapping[str, object]]], name: str, method: str) -> str:
     origins = {key: f"{key_path}.{key}" for key_path, part in layers(config, name, method) if key_path for key in part}
     origins |= _changed(config, name, method)
     variants = [settings.model_dump(mode="json") for settings in variants_of(config, name, method).values()]
@@ -57,13 +57,13 @@ def _changed(config: Config, name: str, method: str) -> dict[str, str]:
     }
 
 
-def _source(raws: Sequence[tuple[str, Mapping[str, Any]]], key_path: str) -> str:
+def _source(raws: Sequence[tuple[str, Mapping[str, object]]], key_path: str) -> str:
     """The last file that holds a key, with the key; what a search chose lies in the file that `chosen` names."""
     keys = key_path.split(".")
     for file, raw in reversed(raws):
         if keys[0] == "chosen" and isinstance(raw.get("chosen"), str):
             return f"{raw['chosen']}: {key_path.partition('.')[2]}"
-        value: Any = raw
+        value: object = raw
         for key in keys:
             value = value.get(key, _ABSENT) if isinstance(value, Mapping) else _ABSENT
         if value is not _ABSENT:

@@ -46,7 +46,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except (UnicodeDecodeError, yaml.reader.ReaderError):
         raise ConfigError([f"{path}: this is not a text file in UTF-8, so it is no config file."]) from None
     except yaml.MarkedYAMLError as error:
-        raise ConfigError([f"{path}{_line(error)}: this is not valid YAML; {_problem(error)}."]) from None
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        tab = "a tab stands there; indent with spaces" if "'\\t'" in str(error.problem) else ""
+        problem = tab or " ".join(filter(None, [error.context, error.problem]))
+        raise ConfigError([f"{path}{line}: this is not valid YAML; {problem}."]) from None
     except RecursionError:
         raise ConfigError([f"{path}: this is nested too deep; a config has at most {DEEPEST} levels."]) from None
     except (yaml.YAMLError, TypeError, ValueError) as error:
@@ -72,9 +75,9 @@ def refuse_broken_files(arguments: Iterable[str]) -> None:
         sys.exit("\n".join(f"config: {mistake}" for mistake in broken))
 
 
-def _unusable(raw: Any) -> str:
+def _unusable(raw: object) -> str:
     """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), raw)]
+    waiting: list[tuple[tuple[str, ...], object]] = [((), raw)]
     seen = 0
     while waiting:
         path, value = waiting.pop()
@@ -94,35 +97,26 @@ def _unusable(raw: Any) -> str:
     return ""
 
 
-def _line(error: yaml.MarkedYAMLError) -> str:
-    return f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-
-
-def _problem(error: yaml.MarkedYAMLError) -> str:
-    if "'\\t'" in str(error.problem):
-        return "a tab stands there; indent with spaces"
-    return " ".join(filter(None, [error.context, error.problem]))
-
-
-def merge(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def merge(base: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:
     """`base` with `change` laid over it, mapping by mapping, as Snakemake merges config files."""
     merged = dict(base)
     for key, value in change.items():
-        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = merge(merged[key], value) if both else value
+        below = merged.get(key)
+        merged[key] = merge(below, value) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
     return merged
 
 
-def in_order_of(base: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+def in_order_of(base: Mapping[str, object], config: Mapping[str, object]) -> dict[str, Any]:
     """`config` with its keys in the order that `base` has them, at every depth; other keys follow.
 
     Snakemake puts the keys of an overlay first, and tables and legends follow the order of the methods.
     """
-    keys = [*(key for key in base if key in config), *(key for key in config if key not in base)]
-    ordered = {}
-    for key in keys:
-        both = isinstance(config[key], Mapping) and isinstance(base.get(key), Mapping)
-        ordered[key] = in_order_of(base[key], config[key]) if both else config[key]
+    ordered: dict[str, Any] = {}
+    for key in [*(key for key in base if key in config), *(key for key in config if key not in base)]:
+        above, value = base.get(key), config[key]
+        if isinstance(above, Mapping) and isinstance(value, Mapping):
+            value = in_order_of(above, value)
+        ordered[key] = value
     return ordered
 
 
@@ -138,7 +132,7 @@ def read(*paths: Path, trusted: bool = True) -> Config:
     return check(raw, trusted)
 
 
-def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
+def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:
     """`raw` with what its file of chosen settings holds instead of the file's name, so that it can be stored alone."""
     path, methods = raw.get("chosen"), raw.get("methods")
     if not isinstance(path, str) or not isinstance(methods, Mapping):
@@ -147,7 +141,7 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     if file is None:
         raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or leave this out."])
     chosen, by_case = {}, _case_entries(raw)
-    experiments = dict(raw.get("experiments") or {})
+    experiments: dict[str, Any] = {**(raw.get("experiments") or {})}  # type: ignore[dict-item]
     for entry, by_method in read_yaml(file).items():
         if not isinstance(by_method, Mapping) or not all(isinstance(each, Mapping) for each in by_method.values()):
             right = "each data set should have methods, and each method its settings, such as eflops: {rate: 0.1}"
@@ -159,7 +153,7 @@ def with_chosen(raw: Mapping[str, Any]) -> dict[str, Any]:
     return {**raw, "chosen": chosen, **({"experiments": experiments} if experiments else {})}
 
 
-def _case_entries(raw: Mapping[str, Any]) -> dict[str, list[str]]:
+def _case_entries(raw: Mapping[str, object]) -> dict[str, list[str]]:
     """The experiments whose cases are in the file of chosen settings, by the entry that holds them."""
     experiments = raw.get("experiments")
     by_entry: dict[str, list[str]] = {}
@@ -169,7 +163,7 @@ def _case_entries(raw: Mapping[str, Any]) -> dict[str, list[str]]:
     return by_entry
 
 
-def check(raw: Mapping[str, Any], trusted: bool = True) -> Config:
+def check(raw: Mapping[str, object], trusted: bool = True) -> Config:
     """The config of a plain mapping, or a ConfigError that lists every mistake.
 
     trusted: whether it is the user's, so that the code that it names may be run.

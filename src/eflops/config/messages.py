@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from eflops.config.models import FORMER, KINDS, Config, Experiment, Expression, Interval, Method, OwnData, Search, Table
 from eflops.config.plan import all_plans
@@ -25,7 +26,7 @@ class ConfigError(UserError):
         super().__init__("\n".join(self.mistakes))
 
 
-def sentences(error: ValidationError, raw: Any, model: type[BaseModel] | None = None, prefix: str = "") -> list[str]:
+def sentences(error: ValidationError, raw: object, model: type[BaseModel] | None = None, prefix: str = "") -> list[str]:
     """One sentence for each key of a validation error; a value that fits no branch of a union is one mistake."""
     by_key: dict[str, str] = {}
     # Of the branches of a union the one that says more than "another type" explains best.
@@ -46,7 +47,9 @@ def unknown(key_path: str, key: str, known: Iterable[str]) -> str:
     return f"{key_path}: '{key}' is not known; {hint}."
 
 
-def _sentence(key_path: str, detail: Any, path: list[Any], raw: Any, model: type[BaseModel] | None) -> str:
+def _sentence(
+    key_path: str, detail: ErrorDetails, path: list[int | str], raw: object, model: type[BaseModel] | None
+) -> str:
     kind, value = detail["type"], detail["input"]
     if kind == "extra_forbidden":
         return unknown(key_path, str(path[-1]), (model or _model_at(path[:-1], raw)).model_fields)
@@ -60,21 +63,20 @@ def _sentence(key_path: str, detail: Any, path: list[Any], raw: Any, model: type
     return f"{key_path}: {shown(value)} is wrong; {reason[0].lower()}{reason[1:]}."
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as a sentence shows it: whole if it is short."""
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def _path(location: tuple[Any, ...], raw: Any, kind: str) -> list[Any]:
+def _path(location: tuple[int | str, ...], raw: object, kind: str) -> list[int | str]:
     """The keys of a location, without the branch names that pydantic puts between them."""
-    path: list[Any] = []
-    current = raw
+    path: list[int | str] = []
+    current: Any = raw
     for position, part in enumerate(location):
         last = position == len(location) - 1
-        if (isinstance(current, Mapping) and part in current) or (
-            isinstance(current, list) and isinstance(part, int) and part < len(current)
-        ):
+        inside = range(len(current)) if isinstance(current, list) else current
+        if isinstance(inside, range | Mapping) and part in inside:
             current = current[part]
         elif not (last and kind == "missing"):
             continue
@@ -82,16 +84,17 @@ def _path(location: tuple[Any, ...], raw: Any, kind: str) -> list[Any]:
     return path
 
 
-def _model_at(path: list[Any], raw: Any) -> type[BaseModel]:
+def _model_at(path: list[int | str], raw: object) -> type[BaseModel]:
     """The model that checks the mapping at `path`."""
     if len(path) < 2:
         return Config
     if path[0] == "datasets":
-        return KINDS.get(str(raw["datasets"][path[1]].get("kind")), OwnData)
+        datasets: Any = raw
+        return KINDS.get(str(datasets["datasets"][path[1]].get("kind")), OwnData)
     if len(path) > 2:
         return Interval
     models: dict[str, type[BaseModel]] = {"methods": Method, "experiments": Experiment, "searches": Search}
-    return models[path[0]]
+    return models[str(path[0])]
 
 
 # Below these folders every file has a name that follows from the config.

@@ -1,11 +1,12 @@
 """config.yaml as typed objects: data sets, methods, experiments, searches. Only this module knows its keys."""
 
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, cast
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
+from eflops.config.data import DataSettings
 from eflops.config.settings import Count, Flag, FromText, Positive, Share, Strict
 
 # A name is a part of file names, which have at most 255 letters.
@@ -216,7 +217,7 @@ KINDS: dict[str, type[Dataset]] = {
 }
 
 
-def _kind(entry: Any) -> str:
+def _kind(entry: object) -> str:
     """Which model an entry is checked against: by its kind, or a data set of the user's own."""
     kind = entry.get("kind") if isinstance(entry, dict) else getattr(entry, "kind", None)
     return "own" if isinstance(kind, str) and ":" in kind else str(kind)
@@ -392,10 +393,10 @@ def names_custom_code(config: Config) -> bool:
     return any(":" in name for name in [*kinds, *(entry.model or "" for entry in entries)])
 
 
-def data_settings(entry: Dataset) -> dict[str, Any]:
+def data_settings(entry: Dataset) -> DataSettings:
     """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
     unused = {"label", "model", "gated", "intercept", "client_fraction", "settings_like"}
-    return entry.model_dump(mode="json", exclude=unused)
+    return cast(DataSettings, entry.model_dump(mode="json", exclude=unused))
 
 
 # Former names: the error for one gives the present name, and older results stay readable.
@@ -428,7 +429,7 @@ SCALINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def with_present_names(stored: Any) -> Any:
+def with_present_names(stored: object) -> Any:
     """JSON values of an older study or record with the present names, at any depth."""
     if isinstance(stored, list):
         return [with_present_names(value) for value in stored]

@@ -52,6 +52,13 @@ SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
 )
 # A limit from here on guards against slips of the pen and is not worth a reader's time.
 LARGE = 10**9
+NAMES: dict[object, str] = {
+    int: "whole number",
+    float: "number",
+    bool: "true or false",
+    str: "text",
+    type(None): "null",
+}
 SIGNS = {Ge: (">=", "ge"), Gt: (">", "gt"), Le: ("<=", "le"), Lt: ("<", "lt")}
 
 
@@ -93,7 +100,7 @@ def _default(field: FieldInfo) -> str:
     return words[value] if value is None or isinstance(value, bool) or value == "" else str(value)
 
 
-def _type(kind: Any) -> str:
+def _type(kind: object) -> str:
     """A type in words that a person who writes YAML knows."""
     if get_origin(kind) is Annotated:
         inner, *marks = get_args(kind)
@@ -107,11 +114,10 @@ def _type(kind: Any) -> str:
         return f"list of: {_type(get_args(kind)[0])}"
     if get_origin(kind) is dict:
         return f"mapping of names to: {_type(get_args(kind)[1])}"
-    names = {int: "whole number", float: "number", bool: "true or false", str: "text", types.NoneType: "null"}
-    return names.get(kind) or kind.__name__.lower()
+    return NAMES.get(kind) or getattr(kind, "__name__", "").lower()
 
 
-def _union(kinds: tuple[Any, ...]) -> str:
+def _union(kinds: tuple[object, ...]) -> str:
     """Alternatives; data sets and plain values have a name of their own."""
     if {bool, int, float, str} <= set(kinds):
         return "value"
@@ -120,7 +126,7 @@ def _union(kinds: tuple[Any, ...]) -> str:
     return " or ".join(map(_type, kinds))
 
 
-def _limits(mark: Any) -> Iterator[str]:
+def _limits(mark: object) -> Iterator[str]:
     for limit in getattr(mark, "metadata", [mark]):
         if type(limit) in SIGNS:
             sign, name = SIGNS[type(limit)]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from eflops.code import combined, engine_of, training_hashes
 from eflops.config.cell import CellSpec
@@ -24,8 +23,10 @@ from eflops.config.models import (
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
 from eflops.files import read_json
 from eflops.results import paths
-from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
+from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
+
+Changes = dict[str, Value]
 
 
 @dataclass(frozen=True)
@@ -57,11 +58,6 @@ class Plan:
             for run in self.runs(method)
         ]
 
-    @property
-    def data_folders(self) -> list[str]:
-        """The data draws that it trains on, below the folder of all data."""
-        return [f"{self.dataset}/{data_label(ratio, draw)}" for ratio in self.ratios for draw in self.draws]
-
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
         if seeds is None or seeds >= len(self.seeds):
@@ -86,7 +82,7 @@ def plan_of(config: Config, name: str) -> Plan:
     )
 
 
-def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[str, Any]]]:
+def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[str, Value]]]:
     """Where the settings of a method in an experiment or search come from, later ones on top; each part with its key.
 
     This is the one order: a method's defaults, then those that the config gives it; what a search chose for the data
@@ -174,9 +170,9 @@ def _labels(entry: Experiment | Search, method: str) -> tuple[str, ...]:
     return tuple(entry.cases) or tuple(map(_label, _grid(entry.vary)))
 
 
-def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any]]:
+def _changes(entry: Experiment | Search, method: str) -> dict[str, Changes]:
     """The change of settings behind each variant's label."""
-    changes: Iterable[dict[str, Any]]
+    changes: Iterable[Changes]
     if isinstance(entry, Search):
         ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
         trials = (_draw(ranges, trial, entry.group) for trial in range(entry.trials))
@@ -187,12 +183,12 @@ def _changes(entry: Experiment | Search, method: str) -> dict[str, dict[str, Any
     return dict(zip(_labels(entry, method), changes, strict=True))
 
 
-def _grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+def _grid(values: Mapping[str, Sequence[Value]]) -> list[Changes]:
     """Every combination of the values; one empty combination where there are none."""
     return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
 
 
-def _label(change: dict[str, Any]) -> str:
+def _label(change: Changes) -> str:
     """The variant's folder. Keys are sorted, so that a config in another order means the same records.
 
     From z to a, because the folders of published results are named so.
@@ -200,7 +196,7 @@ def _label(change: dict[str, Any]) -> str:
     return ",".join(f"{key}={change[key]}" for key in sorted(change, reverse=True)) or BASE
 
 
-def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
+def _draw(ranges: dict[str, Range], trial: int, group: int) -> Changes:
     """The settings of one trial of a random search; each setting has a stream of its own.
 
     What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
@@ -213,7 +209,7 @@ def _draw(ranges: dict[str, Range], trial: int, group: int) -> dict[str, Any]:
     }
 
 
-# A setting that was renamed keeps its stream, so that the trials of earlier searches come out again.
+# A setting that was renamed keeps its stream, so that the trials of earlier searches are reproduced.
 STREAMS = {present: former for former, present in FORMER.items()}
 
 

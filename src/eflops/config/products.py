@@ -5,7 +5,7 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Annotated, Any, TypedDict, cast
 
@@ -20,6 +20,8 @@ from eflops.results.labels import WHOLE
 from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
 
 FILE = PROJECT / "config" / "products.yaml"
+
+Entry = dict[str, Any]
 
 
 class Product(Strict):
@@ -119,7 +121,7 @@ def shown_methods(config: Config, experiments: list[str], searches: Iterable[str
     }
 
 
-def _entries(config: Config) -> dict[str, dict[str, Any]]:
+def _entries(config: Config) -> dict[str, Entry]:
     """All entries by name, changes of the config laid over those of the project and the general ones."""
     entries = project_entries() | general_entries(config)
     for name, change in config.products.items():
@@ -130,7 +132,7 @@ def _entries(config: Config) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
+def _of_made_searches(entry: Entry) -> Entry | None:
     """An entry with the trials that were kept, of those that it names; None where it names some and none were."""
     named = entry.get("resources", [])
     kept = [path for path in named if not path.startswith(SEARCHES) or locate(path)]
@@ -138,19 +140,19 @@ def _of_made_searches(entry: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 @cache
-def project_entries() -> dict[str, dict[str, Any]]:
+def project_entries() -> dict[str, Entry]:
     """The entries of config/products.yaml."""
     fast = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # commands that answer at once read this file too
     raw = yaml.load(FILE.read_text(encoding="utf-8"), fast)["products"]
     return {name: {"name": name} | entry for name, entry in raw.items()}
 
 
-def general_entries(config: Config) -> dict[str, dict[str, Any]]:
+def general_entries(config: Config) -> dict[str, Entry]:
     """The entries of products that every experiment has, by name."""
     return {entry["name"]: entry for entry in general_products(config)}
 
 
-def general_products(config: Config) -> Iterator[dict[str, Any]]:
+def general_products(config: Config) -> Iterator[Entry]:
     """A table, paired tests and a figure for each experiment that no product of the project shows.
 
     Where features have names, as genes or columns do, the selected ones and their stability are shown too.

@@ -1,7 +1,8 @@
 """What a search ranks its trials by, as JSON values: the part of its config entry that `analysis.search` reads."""
 
-from typing import Any, NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
+from eflops.config.data import DataSettings
 from eflops.config.models import Dataset, Search, data_settings
 from eflops.rng import numpy_generator
 
@@ -30,7 +31,7 @@ class Ranking(TypedDict):
     searched: dict[str, list[str]]
     budget: dict[str, list[str]]
     profile: list[str]
-    data: NotRequired[dict[str, Any]]
+    data: NotRequired[DataSettings]
 
 
 def ranking(search: Search, dataset: Dataset) -> Ranking:

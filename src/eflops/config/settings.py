@@ -1,14 +1,14 @@
 """What a method can be set to: the settings every method shares, and those of gated methods."""
 
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
-def from_text(value: Any) -> Any:
+def from_text(value: object) -> object:
     """The number, flag or null that a text says, else the value as it is.
 
     YAML reads 1e-3 as text, and Snakemake hands over as text whatever stands inside a mapping of --config.

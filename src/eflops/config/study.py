@@ -33,19 +33,19 @@ class Study:
     stored: dict[str, Any] = field(default_factory=dict)
 
 
-def write(raw: Mapping[str, Any], path: Path) -> None:
+def write(raw: Mapping[str, object], path: Path) -> None:
     """Write the study of a config and of the present code; methods keep the config's order, which tables follow."""
     config = check(raw)
     seal({FORMAT: PRESENT_FORMAT, "config": config.model_dump(mode="json"), "code": present_code(config)}, path)
 
 
-def seal(stored: Mapping[str, Any], path: Path) -> None:
+def seal(stored: Mapping[str, object], path: Path) -> None:
     """Write a study under a hash of its own."""
     sealed = {**stored, OWN_HASH: own_hash(stored)}
     write_text(path, json.dumps(sealed, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
-def own_hash(stored: Mapping[str, Any]) -> str:
+def own_hash(stored: Mapping[str, object]) -> str:
     """The hash of everything in a study but this hash itself; the order of methods counts."""
     rest = {key: value for key, value in stored.items() if key != OWN_HASH}
     return sha256_bytes(json.dumps(rest, allow_nan=False, ensure_ascii=False).encode())
@@ -78,18 +78,11 @@ def read_study(folder: Path, *configs: Path) -> Study:
 
 def present_code(config: Config) -> dict[str, str]:
     """The content hash of every module of the package, and of custom methods and data sets."""
-    return code_hashes(*_package_modules(), *_own_modules(config))
+    methods = (training_roots(entry.method, "linear", config.engine)[-1] for entry in config.methods.values())
+    return code_hashes(*_package_modules(), *methods, *(data_module(entry.kind) for entry in config.datasets.values()))
 
 
 def _package_modules() -> Iterator[str]:
     root = Path(eflops.__file__).parent
     for path in sorted(root.rglob("*.py")):
-        parts = path.relative_to(root.parent).with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _own_modules(config: Config) -> Iterator[str]:
-    for method in config.methods.values():
-        yield training_roots(method.method, "linear", config.engine)[-1]
-    for dataset in config.datasets.values():
-        yield data_module(dataset.kind)
+        yield ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")

@@ -3,13 +3,14 @@
 A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from eflops import trust
+from eflops.config.data import DataSettings
 from eflops.data.federation import Federation, save
 from eflops.errors import UserError, failed
 from eflops.files import read_npz, write_text
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
 Builder = Callable[..., Federation]
 
 
-def build(
-    settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None, **parts: Any
-) -> Federation:
+def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None, **parts: Any) -> Federation:
     """Make the federation that `settings` describe.
 
     Args:
@@ -50,19 +49,19 @@ def build(
     return federation
 
 
-def make(settings: Mapping[str, Any], folder: Path, test_features: Path | None = None) -> None:
+def make(settings: DataSettings, folder: Path, test_features: Path | None = None) -> None:
     """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe.
 
     test_features: the file of the test features that all N/d of the draw share, for synthetic data.
     """
-    raw = Path("resources") / settings["source"] if settings.get("source") else None
+    raw = Path("resources") / settings["source"] if "source" in settings else None
     ratio, _, draw = folder.name.partition("-draw")
     parts = {"test_features": read_npz(test_features)} if test_features else {}
     federation = build(settings, ratio_value(ratio), int(draw), raw, **parts)
     save(federation, folder, {**settings, "ratio": ratio, "draw": int(draw)}, test_features)
 
 
-def _check_custom(federation: Any, kind: str) -> None:
+def _check_custom(federation: object, kind: str) -> None:
     """Refuse what a builder of the user's own returns where compiled code or the metrics would misread it."""
     if not isinstance(federation, Federation):
         raise UserError(f"{kind}: it returns {type(federation).__name__}; it should return a Federation.")
@@ -80,7 +79,7 @@ def _check_custom(federation: Any, kind: str) -> None:
         raise UserError(f"{kind}: meta['task'] is {federation.meta['task']!r}; by the type of y it is {task!r}.")
 
 
-def _refuse_infinite(federation: Federation, settings: Mapping[str, Any]) -> None:
+def _refuse_infinite(federation: Federation, settings: DataSettings) -> None:
     """Values beyond float32 become infinite, and no method can train on them."""
     blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test rows": federation.test}
     for name, block in blocks.items():
@@ -98,32 +97,32 @@ def builder(kind: str) -> Builder:
 
 def problems(config: "Config") -> tuple[list[str], list[str]]:
     """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
-    from eflops.config.models import entry_of
-    from eflops.data import expression, synthetic, table
+    from eflops.config.models import data_settings, entry_of
+    from eflops.data import expression, synthetic, table, table_checks
 
-    readers = {"expression": expression.problems, "table": table.problems}
+    specs = {"expression": expression.spec_of, "table": table.spec_of}
     faults, notes = [], []
     entries = {name: entry_of(config, name) for name in (*config.experiments, *config.searches)}
     for name, used_by in entries.items():
         entry = config.datasets[used_by.dataset]
         if entry.kind == "synthetic":
-            faults += [f"{name}: {fault}" for fault in synthetic.faults(used_by.ratios, entry.model_dump())]
+            faults += [f"{name}: {fault}" for fault in synthetic.faults(used_by.ratios, data_settings(entry))]
     for name, entry in config.datasets.items():
-        if entry.kind in readers:
+        if entry.kind in specs:
             draws = sorted({draw for each in entries.values() if each.dataset == name for draw in each.draws})
-            report = readers[entry.kind](entry.model_dump(), draws)
+            report = table_checks.report(specs[entry.kind](data_settings(entry)), draws)
             faults += [f"datasets.{name}: {sentence}" for sentence in report.faults]
             notes += [f"datasets.{name}: {sentence}" for sentence in report.notes]
     return faults, notes
 
 
-def named_features(settings: Mapping[str, Any]) -> "pd.DataFrame":
+def named_features(settings: DataSettings) -> "pd.DataFrame":
     """The features of data that are read from a file, in their order: gene, symbol, name, description and label."""
     from eflops.data import expression, table
 
     return expression.features(settings) if settings["kind"] == "expression" else table.features(settings)
 
 
-def write_features(settings: Mapping[str, Any], path: Path) -> None:
+def write_features(settings: DataSettings, path: Path) -> None:
     """Write the names of the features as CSV."""
     write_text(path, named_features(settings).to_csv(index=False))

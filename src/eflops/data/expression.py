@@ -5,50 +5,42 @@ does not see the classes. Clients are the sites that the column `clients_by` nam
 dealt out by Dirichlet counts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from eflops.config.data import DataSettings
 from eflops.data import table
 from eflops.data.federation import Block, Federation
 from eflops.data.matrix import Rows, listed, read_matrix, read_table, value_faults, verified
-from eflops.data.scaling import Scaling, scaling_of
-from eflops.data.table_checks import Report, missing_target, report
+from eflops.data.scaling import Scaling
+from eflops.data.table_checks import missing_target
 from eflops.data.tabular import Spec
 from eflops.errors import UserError
 
 NAMES = ("symbol", "name", "description")
 
 
-def spec_of(settings: Mapping[str, Any]) -> Spec:
+def spec_of(settings: DataSettings) -> Spec:
     """The table that an entry of `kind: expression` describes."""
-    names = ("samples", "min_fold", "min_range", "test_share", "test_rows", *table.CLIENT_KEYS)
-    return Spec(
+    return table.spec_of(
+        settings,
         file=settings["matrix"],
         target=settings["labels"],
         task="classification",
-        classes=tuple(settings["classes"]),
         sites=settings["clients_by"],
         layout=settings["rows"],
-        scaling=scaling_of(settings),
-        **{name: settings[name] for name in names},
     )
 
 
-def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
     """One split into test samples and clients; `seed` is the split."""
     return table.make(spec_of(settings), seed)
 
 
-def problems(settings: Mapping[str, Any], draws: Sequence[int]) -> Report:
-    """What does not fit in the files of an entry; draws: the splits that experiments use."""
-    return report(spec_of(settings), draws)
-
-
-def features(settings: Mapping[str, Any]) -> pd.DataFrame:
+def features(settings: DataSettings) -> pd.DataFrame:
     """The genes in the order of the features: gene, symbol, name, description, and label, the best of these to print.
 
     What the files `gene_names` do not say is empty.

@@ -15,10 +15,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
+from eflops.config.data import DataSettings
 from eflops.errors import UserError
 from eflops.files import canonical_json, most_unpacked, sha256_bytes, write_json, write_npz
 
@@ -26,6 +27,38 @@ SCHEMA = 1
 ARRAYS = "federation.npz"
 MANIFEST = "manifest.json"
 _VERSIONED = ("numpy", "scipy")
+
+
+class Target(TypedDict):
+    """A numeric target: its column, and the mean and deviation that standardised it."""
+
+    name: str
+    centre: float
+    spread: float
+
+
+class Facts(TypedDict, total=False):
+    """What a model or a table may need to know of the data besides the arrays; a builder may add what it likes."""
+
+    task: Literal["regression", "classification"]
+    classes: int | None
+    class_names: list[str]
+    target: Target
+    intercept: bool
+    rows: int
+    sigma: float
+    label_counts: list[list[int]]
+    client_ids: list[int]
+    client_names: list[str]
+    client_samples: list[list[str]]
+    test_samples: list[str]
+    centre: list[float] | None
+    spread: list[float] | None
+
+
+def unit_of(facts: Facts) -> float | None:
+    """The deviation that numeric targets were divided by; None where they were not."""
+    return facts["target"]["spread"] if "target" in facts else None
 
 
 @dataclass(frozen=True)
@@ -56,7 +89,7 @@ class Federation:
     clients: tuple[Block, ...]
     test: Block
     truth: dict[str, np.ndarray] = field(default_factory=dict)
-    meta: dict[str, Any] = field(default_factory=dict)
+    meta: Facts = field(default_factory=Facts)
 
     @property
     def counts(self) -> np.ndarray:
@@ -73,7 +106,8 @@ class Federation:
             np.concatenate([block.x for block in self.clients]),
             np.concatenate([block.y for block in self.clients]),
         )
-        meta = {key: value for key, value in self.meta.items() if key != "client_ids"}
+        meta = self.meta.copy()
+        meta.pop("client_ids", None)
         return replace(self, clients=(whole,), meta=meta)
 
     def subset(self, ids: Iterable[int], with_test: bool = True) -> "Federation":
@@ -87,7 +121,7 @@ class Federation:
         return replace(self, clients=blocks, test=test, meta={**self.meta, "client_ids": list(wanted)})
 
 
-def save(federation: Federation, folder: Path, settings: Mapping[str, Any], shared: Path | None = None) -> None:
+def save(federation: Federation, folder: Path, settings: DataSettings, shared: Path | None = None) -> None:
     """Write the arrays and then the manifest, each atomically.
 
     settings: what the federation was made from.
@@ -178,7 +212,7 @@ def _to_arrays(federation: Federation) -> dict[str, np.ndarray]:
     return arrays | {f"truth_{name}": value for name, value in federation.truth.items()}
 
 
-def _from_arrays(arrays: dict[str, np.ndarray], ids: list[int], meta: dict[str, Any]) -> Federation:
+def _from_arrays(arrays: dict[str, np.ndarray], ids: list[int], meta: Facts) -> Federation:
     def block(name: str) -> Block:
         return Block(arrays[f"{name}_x"], arrays[f"{name}_y"])
 
@@ -199,7 +233,7 @@ def _describe(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _own_hash(manifest: Mapping[str, Any]) -> str:
+def _own_hash(manifest: Mapping[str, object]) -> str:
     """Hash of everything in the manifest but this hash itself, so that a changed setting is noticed too."""
     rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     return sha256_bytes(canonical_json(rest).encode())

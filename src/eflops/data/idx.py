@@ -104,7 +104,7 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
             except (OSError, ValueError, http.client.HTTPException, PackageError) as error:
                 failures.append(f"{source}: {error}")
                 if source == f"folder {folder}":
-                    print(f"warning: the {source} is passed over: {error}; others are asked", file=sys.stderr)
+                    print(f"warning: the {source} is passed over: {error}; others are tried", file=sys.stderr)
                 continue
             for file, data in contents.items():
                 write_bytes(target / file, data)

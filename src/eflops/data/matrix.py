@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.errors import UserError
-from eflops.files import locate, sha256
+from eflops.files import locate, read_npz, sha256
 
 Rows = Literal["samples", "genes"]
 SHOWN = 5
@@ -233,8 +233,7 @@ def _columns_of(path: Path) -> tuple[list[str], list[np.ndarray]]:
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {name: archive[name] for name in archive.files}
+        return read_npz(path)
     except (ValueError, OSError, zipfile.BadZipFile):
         right = "write it by numpy.savez with arrays of numbers or of fixed-length text"
         raise UserError(f"{path} is not an npz file of plain arrays; {right}.") from None

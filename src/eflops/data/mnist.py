@@ -1,12 +1,11 @@
 """Handwritten digits (or another idx image set): few training images with skewed labels, all test images."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from eflops.config.data import DataSettings
 from eflops.data import idx
 from eflops.data.federation import Block, Federation
 from eflops.data.heterogeneity import dirichlet_labels
@@ -16,7 +15,7 @@ from eflops.rng import numpy_generator
 CLASSES = 10
 
 
-def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
     """The federation of the images in `raw`, a folder that `idx.fetch` filled.
 
     Images are [rows, 1, height, width] in [0, 1], or standardised with one mean and deviation taken from the

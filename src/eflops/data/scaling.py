@@ -4,12 +4,11 @@ The filter does not see the classes. Means and deviations that are taken over sa
 samples alone.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from eflops.config.data import DataSettings
 from eflops.errors import UserError
 
 LN2 = 0.6931471805599453
@@ -71,7 +70,7 @@ class Scaling:
         return replace(self, centre=centre, spread=spread)
 
 
-def scaling_of(settings: Mapping[str, Any]) -> Scaling:
+def scaling_of(settings: DataSettings) -> Scaling:
     """The scaling that a data set's entry asks for, not yet fitted."""
     return Scaling(settings["scaling"], settings["log"], settings.get("floor"), settings.get("ceiling"))
 

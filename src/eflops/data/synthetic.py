@@ -10,10 +10,10 @@ the first rows of a larger one, so that a curve over N/d adds rows and does not 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from eflops.config.data import DataSettings
 from eflops.data.federation import Block, Federation
 from eflops.data.heterogeneity import affine_shift, dirichlet_counts, shortage
 from eflops.errors import UserError
@@ -22,7 +22,7 @@ from eflops.rng import numpy_generator
 
 
 def build(
-    settings: Mapping[str, Any],
+    settings: DataSettings,
     ratio: float | None,
     seed: int,
     raw: Path | None = None,
@@ -57,7 +57,7 @@ def build(
     )
 
 
-def make_test_features(settings: Mapping[str, Any], seed: int) -> dict[str, np.ndarray]:
+def make_test_features(settings: DataSettings, seed: int) -> dict[str, np.ndarray]:
     """What all N/d of a draw share: test_x [test rows, features] and test_signal [test rows], its responses X w."""
     rows, features = settings["test_rows"], settings["features"]
     if fault := too_large(0, settings):
@@ -67,7 +67,7 @@ def make_test_features(settings: Mapping[str, Any], seed: int) -> dict[str, np.n
     return {"test_x": x.astype(np.float32), "test_signal": signal}
 
 
-def write_test_features(settings: Mapping[str, Any], file: Path) -> None:
+def write_test_features(settings: DataSettings, file: Path) -> None:
     """Write the test features of the draw that the file's name says, such as test-draw3.npz."""
     write_npz(file, make_test_features(settings, int(file.stem.partition("-draw")[2])))
 
@@ -77,7 +77,7 @@ def needed_bytes(rows: float, features: int) -> float:
     return 20.0 * rows * features
 
 
-def too_large(ratio: float, settings: Mapping[str, Any]) -> str:
+def too_large(ratio: float, settings: DataSettings) -> str:
     """Why a draw of this N/d, or its test rows, would not fit into memory, in a sentence; empty where it would."""
     features, available = settings["features"], machine_bytes()
     rows = max(ratio * features, settings["test_rows"])
@@ -90,7 +90,7 @@ def too_large(ratio: float, settings: Mapping[str, Any]) -> str:
     )
 
 
-def faults(ratios: Sequence[float], settings: Mapping[str, Any]) -> list[str]:
+def faults(ratios: Sequence[float], settings: DataSettings) -> list[str]:
     """Why draws of these N/d cannot be made, a sentence each: the largest by its memory, the smallest by its rows."""
     fewest = round(min(ratios) * settings["features"])
     lacking = shortage(fewest, settings["clients"], settings["min_rows"])

@@ -12,7 +12,7 @@
     scale    features, and a numeric target, by the mean and deviation of the training rows
 """
 
-from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,35 +20,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.data.federation import Block, Federation
+from eflops.config.data import DataSettings
+from eflops.data.federation import Block, Facts, Federation, Target
 from eflops.data.matrix import Matrix
 from eflops.data.scaling import moments, scaling_of
-from eflops.data.table_checks import Report, faults, refuse, report, split_faults
+from eflops.data.table_checks import faults, refuse, split_faults
 from eflops.data.tabular import Spec, classes_of, divided, filtered, labels_of, read, selected, split
 from eflops.errors import UserError
 
-CLIENT_KEYS = ("clients", "count_concentration", "min_rows")
+
+def spec_of(settings: DataSettings, **named: object) -> Spec:
+    """The specification of an entry of `kind: table`; named: what another kind calls by other names."""
+    values: dict[str, Any] = {**settings, **named, "scaling": scaling_of(settings)}
+    known: dict[str, Any] = {
+        name: tuple(values[name]) if isinstance(values[name], list) else values[name]
+        for name in (field.name for field in fields(Spec))
+        if name in values
+    }
+    return Spec(**known)
 
 
-def spec_of(settings: Mapping[str, Any]) -> Spec:
-    """The specification of an entry of `kind: table`."""
-    names = ("file", "target", "task", "sites", "id", "one_hot", "test_share", "test_rows", *CLIENT_KEYS)
-    lists = ("classes", "ignore", "features")
-    given: dict[str, Any] = {name: settings[name] for name in names} | {name: tuple(settings[name]) for name in lists}
-    return Spec(**given, scaling=scaling_of(settings))
-
-
-def build(settings: Mapping[str, Any], ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
+def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
     """One split of a table into test rows and clients; `seed` is the split."""
     return make(spec_of(settings), seed)
 
 
-def problems(settings: Mapping[str, Any], draws: Sequence[int]) -> Report:
-    """What does not fit in the file of an entry; draws: the splits that experiments use."""
-    return report(spec_of(settings), draws)
-
-
-def features(settings: Mapping[str, Any]) -> pd.DataFrame:
+def features(settings: DataSettings) -> pd.DataFrame:
     """The features in their order, as a table of genes has them: gene, symbol, name, description and label."""
     names = prepared(spec_of(settings)).features
     return pd.DataFrame({"gene": names, "symbol": "", "name": "", "description": "", "label": names})
@@ -78,7 +75,7 @@ def make(spec: Spec, seed: int) -> Federation:
     )
 
 
-def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, Any]]:
+def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray], Facts]:
     """The targets of all rows, arrays that are stored beside the rows, and what the manifest says of the target.
 
     Numbers are standardised by the training rows, so that learning rates do not depend on their unit. The unit is
@@ -91,7 +88,7 @@ def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray,
     if spread == 0:
         raise UserError(f"{matrix.source}: {spec.target!r} has one value in all training rows; nothing can be learned.")
     y = ((matrix.target - centre) / spread).astype(np.float32)
-    unit = {"name": spec.target, "centre": centre, "spread": spread}
+    unit = Target(name=spec.target, centre=centre, spread=spread)
     return y, {"target_unit": np.array([centre, spread])}, {"task": "regression", "target": unit}
 
 

@@ -83,10 +83,10 @@ def _read_columns(spec: Spec) -> Matrix:
     numbers = tuple(str(row) for row in range(1, len(table) + 1))
     names = numbers if id_ is None else tuple(map(as_text, column(id_)))
     apart = {spec.target, spec.sites, id_, *spec.ignore}
-    wanted = [place for place, name in enumerate(heading) if name not in apart]
+    wanted = [index for index, name in enumerate(heading) if name not in apart]
     if spec.features:
-        wanted = [place for name in spec.features for place in wanted if heading[place] == name]
-    encoded, wrong = _encoded(path, table, [(place, heading[place]) for place in wanted], spec.one_hot)
+        wanted = [index for name in spec.features for index in wanted if heading[index] == name]
+    encoded, wrong = _encoded(path, table, [(index, heading[index]) for index in wanted], spec.one_hot)
     numeric = _numeric(column(spec.target))
     task = spec.task or ("classification" if spec.classes or not numeric else "regression")
     target = column(spec.target).to_numpy(np.float64) if task == "regression" and numeric else None
@@ -112,10 +112,10 @@ def _encoded(
     """
     features: dict[tuple[int, str], np.ndarray] = {}
     wrong, long = [], []
-    for place, name in columns:
-        column = table[place]
+    for index, name in columns:
+        column = table[index]
         if pd.api.types.is_numeric_dtype(column.dtype):
-            features[place, name] = column.to_numpy(np.float64, na_value=np.nan)
+            features[index, name] = column.to_numpy(np.float64, na_value=np.nan)
             continue
         odd = _odd_entries(column)
         empty = [str(row + 1) for row in np.flatnonzero(column == "")]
@@ -127,7 +127,7 @@ def _encoded(
         elif len(values) > most:
             long.append(f"{name} ({len(values)})")
         else:
-            features |= {(place, f"{name}={value}"): (column == value).to_numpy(np.float64) for value in values}
+            features |= {(index, f"{name}={value}"): (column == value).to_numpy(np.float64) for value in values}
         if empty and not odd:
             have = count(empty, "value is", "values are")
             wrong.append(f"{path}: {have} missing in {name!r}: row{'s'[: len(empty) > 1]} {listed(empty)}.")

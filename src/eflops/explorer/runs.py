@@ -5,12 +5,12 @@ Beside them the trials of searches.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from eflops.analysis.text import Scalar
+from eflops.config.data import DataSettings
 from eflops.data.build import named_features
 from eflops.data.synthetic import coefficients
 from eflops.explorer.page import Coded, Item, coded, rounded, steps
@@ -18,7 +18,6 @@ from eflops.files import canonical_json
 from eflops.results.record import Record
 
 Columns = dict[str, object]
-Settings = Mapping[str, Any]
 PARTS = ("run", "origin", "result", "circumstances")
 # Of these a record holds lists; they have parts of their own, or a column for each entry.
 APART = {"metrics", "curve", "support", "weights"}
@@ -77,7 +76,7 @@ def support_columns(records: Mapping[str, Record]) -> Columns:
     }
 
 
-def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Columns:
+def features(records: Mapping[str, Record], data: Mapping[str, DataSettings]) -> Columns:
     """What the features of each data folder are, for the kinds of data whose features mean something.
 
     data: the settings that each data folder was made with, as its manifest has them.
@@ -95,11 +94,11 @@ def features(records: Mapping[str, Record], data: Mapping[str, Settings]) -> Col
     return {"truth": truth, "named": named, "lists": lists}
 
 
-def _truth(settings: Settings) -> list[int]:
+def _truth(settings: DataSettings) -> list[int]:
     return steps(np.flatnonzero(coefficients(settings["features"], settings["density"], settings["draw"])).tolist())
 
 
-def _alike(settings: Settings) -> str:
+def _alike(settings: DataSettings) -> str:
     return canonical_json({key: value for key, value in settings.items() if key not in OF_A_DRAW})
 
 

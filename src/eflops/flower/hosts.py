@@ -7,16 +7,17 @@ node0 ...  supernode.sh and superexec.sh; this client's key, and its block where
 import json
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import yaml
 
 from eflops.config import load
-from eflops.data.federation import MANIFEST, Federation, save
+from eflops.config.data import DataSettings
+from eflops.data.federation import MANIFEST, Facts, Federation, save
 from eflops.files import write_text
 from eflops.flower import QUIET
 from eflops.flower.keys import make_certificates, make_node_key
@@ -143,9 +144,11 @@ def _write(folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
         (folder / name).chmod(0o755)
 
 
-def deal(federation: Federation, settings: Mapping[str, Any], server: Path, name: Path, nodes: list[Path]) -> None:
+def deal(federation: Federation, settings: DataSettings, server: Path, name: Path, nodes: list[Path]) -> None:
     """Write each client's block below its node's folder, and below the server's the test block and data/`name`."""
-    public = replace(federation, meta={key: federation.meta[key] for key in COMMON if key in federation.meta})
+    public = replace(
+        federation, meta=cast(Facts, {key: value for key, value in federation.meta.items() if key in COMMON})
+    )
     with tempfile.TemporaryDirectory() as folder:
         save(public, Path(folder), settings)
         (server / "data" / name).mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,6 @@ round, with the same bits, when it is started again. A file is written whole or 
 import shutil
 from base64 import b64decode, b64encode
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -40,7 +39,7 @@ class Journal:
         path = self.folder / f"round{round_ + 1:05d}.json"
         if path.exists():
             self.transport.remember(phase, download, selection)
-            return self._recall(read_json(path), download)
+            return self._recall(path, download)
         uploads = self.transport.exchange(phase, download, selection, round_)
         answers = [
             {
@@ -59,7 +58,8 @@ class Journal:
         self.transport.forget(FORGET_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _recall(self, kept: dict[str, Any], download: messages.Message) -> list[Upload]:
+    def _recall(self, path: Path, download: messages.Message) -> list[Upload]:
+        kept = read_json(path)
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])

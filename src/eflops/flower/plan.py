@@ -14,6 +14,7 @@ from pydantic import Field, ValidationError
 
 from eflops.config import load
 from eflops.config.cell import CellSpec
+from eflops.config.data import DataSettings
 from eflops.config.messages import ConfigError, sentences, unknown
 from eflops.config.models import Config, data_settings
 from eflops.config.plan import cell_spec, plan_of
@@ -57,11 +58,11 @@ class FlowerRun:
 
     spec: CellSpec
     run: Run
-    data: dict[str, Any]
+    data: DataSettings
     run_config: RunConfig
 
     @property
-    def made_by(self) -> dict[str, Any]:
+    def made_by(self) -> DataSettings:
         """All that the draw follows from."""
         return {**self.data, "ratio": self.spec.ratio, "draw": self.run.draw}
 
@@ -81,7 +82,7 @@ class FlowerRun:
         return Path(self.run_config.results, "runs", self.spec.folder).resolve()
 
 
-def check(values: Mapping[str, Any]) -> RunConfig:
+def check(values: Mapping[str, object]) -> RunConfig:
     """The run config of plain values."""
     try:
         return RunConfig.model_validate(values)
@@ -89,7 +90,7 @@ def check(values: Mapping[str, Any]) -> RunConfig:
         raise ConfigError(sentences(error, values, RunConfig, OPTION)) from None
 
 
-def plan(values: Mapping[str, Any], bundle: Path, files: Sequence[Path] = ()) -> FlowerRun:
+def plan(values: Mapping[str, object], bundle: Path, files: Sequence[Path] = ()) -> FlowerRun:
     """The run that a run config asks for, by the config files that it names in the app's bundle, or else by these."""
     run_config = check(values)
     config = _read(run_config, bundle, files or [bundle / name for name in run_config.config.split()])

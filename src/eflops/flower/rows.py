@@ -9,10 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from eflops.data.expression import node_rows
-from eflops.data.federation import Federation, load
+from eflops.data.federation import Facts, Federation, load
 from eflops.data.scaling import scaling_of
 from eflops.errors import UserError
 from eflops.flower.work import Agreement, Work
@@ -36,7 +35,7 @@ class NodeConfig:
     trusted: tuple[str, ...] = ()
 
     @staticmethod
-    def of(values: Mapping[str, Any]) -> "NodeConfig":
+    def of(values: Mapping[str, bool | int | float | str]) -> "NodeConfig":
         """The config of a node, checked."""
         unknown = sorted(set(values) - {*OWN_KEYS, *SIMULATED_KEYS})
         if unknown:
@@ -74,7 +73,7 @@ def file_rows(path: str, label: str, agreed: Agreement) -> Federation:
     if not label:
         raise UserError(f'{path}: say which column holds the classes, such as label="class".')
     block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
-    meta = {"task": "classification", "classes": len(agreed.classes)}
+    meta = Facts(task="classification", classes=len(agreed.classes))
     return Federation((block,), block.take(slice(0, 0)), meta=meta)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from logging import INFO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from flwr.app import Context
@@ -62,7 +61,7 @@ class View:
     agreement: Agreement | None = None
 
 
-def serve(grid: Grid, values: Mapping[str, Any], bundle: Path) -> Path:
+def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
     """Train the run that the run config asks for; where its record is."""
     batched.prepare()
     flower_run = plan(values, bundle)

@@ -83,7 +83,7 @@ def warm() -> None:
     )  # fmt: skip
     settings = GatedSettings(rounds=2, finetune_rounds=1, batch_size=2)
     task, bench = make_task(cell, [settings], toy)
-    server = Server(task, bench, batched.transport(None, task, toy), 1, lambda *_: None)
+    server = Server(task, bench, batched.transport(task, toy), 1, lambda *_: None)
     server.run(make_method(cell, task), [0])
 
 

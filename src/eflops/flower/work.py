@@ -3,12 +3,12 @@
 import json
 import zlib
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from flwr.app import ConfigRecord
 
 from eflops import code
 from eflops.config.cell import CellSpec
+from eflops.config.data import DataSettings
 from eflops.files import inflate
 
 RECORD = "eflops"
@@ -25,7 +25,7 @@ class Agreement:
 
     genes: list[str]
     classes: list[str]
-    scaling: dict[str, Any]
+    scaling: DataSettings
 
 
 @dataclass(frozen=True)

@@ -36,8 +36,8 @@ def list_hash(listed: Mapping[str, str], without: str) -> str:
 
 def files(folder: Path) -> list[str]:
     """All files below a folder but the list itself, as paths below it, sorted."""
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-    return sorted(path for path in found if path not in (NAME, SIGNATURE))
+    paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in paths if path not in (NAME, SIGNATURE))
 
 
 def check(folder: Path) -> Iterator[Finding]:

@@ -20,11 +20,11 @@ class Finding:
     """Something that is not as it should be: of which kind, where, and what."""
 
     kind: Kind
-    place: str
+    path: str
     what: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.place}: {self.what}"
+        return f"{self.kind}: {self.path}: {self.what}"
 
 
 def summary(findings: Iterable[Finding]) -> str:

@@ -72,7 +72,7 @@ class Cell(Part):
     evaluate_every: int
 
     def kept_weights(self, parameters: int, classes: int | None) -> int:
-        """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+        """m of this cell's models."""
         return kept_weights(self.density, self.genes_per_class or self.keep, parameters, classes)
 
     @property
@@ -143,7 +143,7 @@ class Circumstances(Part):
     runs_in_batch: int
     channel: dict[str, int] = Field({}, description="payload bytes that Flower carried, on a real federation")
     bits: Literal["every machine", "this kind of machine"] = Field(
-        "this kind of machine", description="where the same run has the same bits; a method of one's own: only here"
+        "this kind of machine", description="where the same run has the same bits; a custom method: only here"
     )
     finished_at: str
 
@@ -177,7 +177,7 @@ def write(path: Path, record: Record) -> None:
     write_json(path, {**values, "record_sha256": record_hash(values)})
 
 
-def record_hash(values: dict[str, Any]) -> str:
+def record_hash(values: dict[str, object]) -> str:
     """The sha256 of everything in a record but this hash itself."""
     rest = {key: value for key, value in values.items() if key != "record_sha256"}
     return sha256_bytes(canonical_json(rest).encode())
@@ -194,10 +194,10 @@ def read(path: Path, hashed: bool = True) -> Record:
     return parse(data, str(path), hashed)
 
 
-def parse(data: bytes, place: str, hashed: bool = True) -> Record:
+def parse(data: bytes, name: str, hashed: bool = True) -> Record:
     """The record that a file's bytes hold, its schema checked, and its hashes unless they are passed over.
 
-    place: what it is called where it is wrong.
+    name: what error messages call it.
     """
     try:
         record = Record.model_validate_json(data)
@@ -205,14 +205,14 @@ def parse(data: bytes, place: str, hashed: bool = True) -> Record:
         of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(f"{place}: this is not a valid run record ({first}); make it again.") from None
+        raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
     if not hashed:
         return record
     # Records of schema 1 have no weights, so the hash is that of what the file says.
     if of_result != record.result_sha256:
-        raise UserError(f"{place}: the result does not match its own hash; the file was changed after the run.")
+        raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
     if of_record != record.record_sha256:
-        raise UserError(f"{place}: the record does not match its own hash; the file was changed after the run.")
+        raise UserError(f"{name}: the record does not match its own hash; the file was changed after the run.")
     return record
 
 

@@ -149,17 +149,17 @@ def unpacked_small(packed: Path) -> dict[str, str]:
     """The small files of a compressed file, by their paths."""
     try:
         lines = [json.loads(line) for line in inflate(packed.read_bytes()).decode().splitlines()]
-        found = {str(line["path"]): str(line["text"]) for line in lines}
+        texts = {str(line["path"]): str(line["text"]) for line in lines}
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of small files as publish writes it ({error}).") from None
-    if len(found) != len(lines):
+    if len(texts) != len(lines):
         raise UserError(f"{packed}: a path stands there twice; publish the results again.")
-    return found
+    return texts
 
 
 def unpacked(packed: Path) -> dict[str, bytes]:
     """The records of a compressed file as JSON, by their paths."""
-    found: dict[str, bytes] = {}
+    records: dict[str, bytes] = {}
     try:
         data = inflate(packed.read_bytes())
         lines = LINE.findall(data)
@@ -167,11 +167,11 @@ def unpacked(packed: Path) -> dict[str, bytes]:
             raise ValueError("a line is not a path and a record")
         for name, text in lines:
             path = json.loads(name) if b"\\" in name else name[1:-1].decode()
-            if path in found:
+            if path in records:
                 raise ValueError(f"{path} stands there twice")
             if path.startswith("/") or ".." in path.split("/") or not path:
                 raise ValueError(f"a record cannot lie at {path}")
-            found[path] = text
+            records[path] = text
     except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
         raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
-    return found
+    return records

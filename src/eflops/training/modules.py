@@ -15,10 +15,10 @@ import math
 import random
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import Any
 
@@ -28,10 +28,10 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 
 from eflops import trust
-from eflops.data.federation import Block
+from eflops.data.federation import Block, Facts, unit_of
 from eflops.errors import UserError, failed
 from eflops.rng import address_key
-from eflops.training.models.base import Layer, Model, Operations, Rows
+from eflops.training.models.base import Layer, Model, Operations, Rows, gradient
 from eflops.training.models.classes import class_metrics
 from eflops.training.models.network import KERNEL, POOL, cnn_stages
 from eflops.training.numerics.noise import uniform
@@ -68,18 +68,11 @@ class ModuleRows(Rows):
     address: the seed of each run, the round, and the client.
     """
 
-    model: "ModuleModel | None" = None
     address: tuple[Sequence[int], int, int] = ((), 0, 0)
 
     def at(self, seeds: Sequence[int], round_: int, client: int) -> "ModuleRows":
         """These rows in one round of a client."""
         return replace(self, address=(seeds, round_, client))
-
-    @cached_property
-    def arrays(self) -> "Steps":
-        """What `gradient` is called with: it counts the steps of the round."""
-        assert self.model is not None
-        return Steps(self.model, self.x, self.y, self.address)
 
 
 class Steps:
@@ -88,9 +81,9 @@ class Steps:
     Each call of `gradient` is the next turn; step and sample of the gates follow from it.
     """
 
-    def __init__(self, model: "ModuleModel", x: Tensor, y: Tensor, address: tuple[Sequence[int], int, int]) -> None:
-        self.model, self.x, self.y = model, x, y
-        self.seeds, self.round, self.client = address
+    def __init__(self, model: "ModuleModel", rows: ModuleRows) -> None:
+        self.model, self.x, self.y = model, rows.x, rows.y
+        self.seeds, self.round, self.client = rows.address
         self.turn = 0
 
     @torch.enable_grad()
@@ -153,7 +146,7 @@ class ModuleModel:
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> ModuleRows:
         """The rows of a data block."""
-        return ModuleRows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: rows, self)
+        return ModuleRows(torch.from_numpy(x), torch.from_numpy(y), partial(Steps, self))
 
     def initial(self, seed: int) -> Tensor:
         """Weights uniform within 1 / sqrt(incoming weights of a unit), layer by layer, biases too.
@@ -201,7 +194,7 @@ class ModuleModel:
         """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
         result = torch.empty_like(theta)
         rows = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.numpy()
-        data.arrays.gradient(theta.numpy(), rows, result.numpy())
+        gradient(data.arrays, theta.numpy(), rows, result.numpy())
         return result
 
     @torch.no_grad()
@@ -315,25 +308,20 @@ class ModuleModel:
             )
 
 
-def custom(name: str, shape: tuple[int, ...], meta: Mapping[str, Any], gated: Sequence[str] | None) -> ModuleModel:
+def custom(name: str, shape: tuple[int, ...], facts: Facts, gated: Sequence[str] | None) -> ModuleModel:
     """The model that the user's function "module:build" makes, with `loss` and `metrics` of the same file."""
     build: Build = trust.load("model", name)
     beside: Any = sys.modules[name.partition(":")[0]]
     loss, metrics = getattr(beside, "loss", None), getattr(beside, "metrics", None)
-    return ModuleModel(name, build, shape, meta.get("classes"), gated, loss, metrics, unit_of(meta))
+    return ModuleModel(name, build, shape, facts.get("classes"), gated, loss, metrics, unit_of(facts))
 
 
-def unit_of(meta: Mapping[str, Any]) -> float | None:
-    """The deviation that numeric targets were divided by; None where they were not."""
-    return meta.get("target", {}).get("spread")
-
-
-def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> ModuleModel:
+def built_in(name: str, shape: tuple[int, ...], facts: Facts) -> ModuleModel:
     """A built-in model as a torch module: the flat parameters of the compiled model, and its first weights.
 
     What the compiled model does not gate is the bias of its only layer.
     """
-    compiled: Model = trust.load("model", name)(shape, meta)
+    compiled: Model = trust.load("model", name)(shape, facts)
     intercept = compiled.gated < compiled.size
 
     def dense(shape: tuple[int, ...], classes: int | None) -> nn.Module:
@@ -341,8 +329,8 @@ def built_in(name: str, shape: tuple[int, ...], meta: Mapping[str, Any]) -> Modu
 
     network = len(compiled.layers) > 1
     gated = ["weights.weight"] if intercept else None
-    build, classes = _cnn if network else dense, meta.get("classes")
-    return ModuleModel(name, build, shape, classes, gated, unit=unit_of(meta), initial=compiled.initial)
+    build, classes = _cnn if network else dense, facts.get("classes")
+    return ModuleModel(name, build, shape, classes, gated, unit=unit_of(facts), initial=compiled.initial)
 
 
 def _cnn(shape: tuple[int, ...], classes: int | None) -> nn.Module:
@@ -359,7 +347,7 @@ def _cnn(shape: tuple[int, ...], classes: int | None) -> nn.Module:
     return nn.Sequential(OrderedDict(layers[:-1]))
 
 
-def _by_owner(names: Any) -> list[tuple[str, list[str]]]:
+def _by_owner(names: Iterable[str]) -> list[tuple[str, list[str]]]:
     """Parameters module by module, in their order."""
     return [(owner, list(group)) for owner, group in groupby(names, lambda each: each.rpartition(".")[0])]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import fx, nn
+from torch import Tensor, fx, nn
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -60,10 +60,10 @@ def trace(module: nn.Module, shape: tuple[int, ...], starts: Mapping[str, int]) 
     positions: dict[str, int] = {}
     names = {id(part): name for name, part in module.named_modules()}
 
-    def note(layer: Any, inputs: Any, output: Any) -> None:
+    def note(layer: nn.Linear | nn.modules.conv._ConvNd, inputs: tuple[Tensor, ...], output: Tensor) -> None:
         name = names[id(layer)]
         transposed = isinstance(layer, TRANSPOSED)
-        units = layer.in_channels if transposed else layer.weight.shape[0]
+        units: Any = layer.in_channels if transposed else layer.weight.shape[0]
         positions[name] = positions.get(name, 0) + (inputs[0] if transposed else output).numel() // units
 
     hooks = [part.register_forward_hook(note) for part in module.modules() if isinstance(part, LAYERS)]

@@ -129,6 +129,7 @@ class Server:
         lost = np.flatnonzero(~finite).tolist()
         for run in lost:
             log.diverged.setdefault(run, round_ + 1)
+        # A copy: parts of the state may still be those of the message that was sent.
         state = {name: part.clone() for name, part in state.items()}
         for part in state.values():
             part[lost] = 0

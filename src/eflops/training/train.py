@@ -6,11 +6,10 @@ seeds or variants of a cell train alone.
 
 import resource
 import time
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -85,9 +84,9 @@ def train_runs(
             train_block(job, task, evaluation, block, hashes, connect(task, used, block[0]), progress, serve)
 
 
-def _blocks(runs: Iterable[Run], key: Callable[[Run], Any], size: int) -> Iterator[list[Run]]:
+def _blocks(runs: Iterable[Run], key: Callable[[Run], Hashable], size: int) -> Iterator[list[Run]]:
     """Runs with the same key, at most `size` at a time."""
-    groups: dict[Any, list[Run]] = {}
+    groups: dict[Hashable, list[Run]] = {}
     for run in runs:
         groups.setdefault(key(run), []).append(run)
     for group in groups.values():

@@ -38,7 +38,7 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
     """Check the records that lie at these paths below the runs; the outcome, and the valid records."""
     records, damaged = read_records(store, paths)
     misplaced = list(check_paths(records))
-    wrong = {finding.place.removeprefix(f"{RUNS}/") for finding in misplaced}
+    wrong = {finding.path.removeprefix(f"{RUNS}/") for finding in misplaced}
     planned = planned_paths(config, name) if name in config.experiments or name in config.searches else []
     findings = [
         *damaged,

@@ -19,7 +19,7 @@ import numpy as np
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import products
-from eflops.data.federation import Federation, load
+from eflops.data.federation import Federation, load, unit_of
 from eflops.errors import UserError
 from eflops.provenance.audit.products import close
 from eflops.provenance.audit.results import whole
@@ -98,14 +98,14 @@ def metrics(entry: Record, federation: Federation) -> Metrics:
 def _linear(theta: np.ndarray, federation: Federation) -> Metrics:
     x, y = federation.test.x.astype(float), federation.test.y.astype(float)
     error = float(((x @ theta[: x.shape[1]] + theta[x.shape[1] :].sum() - y) ** 2).mean())
-    unit = federation.meta.get("target", {}).get("spread")
+    unit = unit_of(federation.meta)
     rmse = {} if unit is None else {"rmse": float(np.sqrt(error) * unit)}
     return {"mse": error, "r2": 1 - error / float(y.var()), **rmse}
 
 
 def _softmax(theta: np.ndarray, federation: Federation) -> Metrics:
     x, y = federation.test.x.astype(float), federation.test.y
-    classes = federation.meta["classes"]
+    classes = federation.meta["classes"] or 1
     weights, intercepts = np.split(theta, [classes * x.shape[1]])
     logits = x @ weights.reshape(classes, -1).T + (intercepts if intercepts.size else 0)
     shifted = logits - logits.max(1, keepdims=True)

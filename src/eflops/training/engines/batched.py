@@ -1,14 +1,14 @@
 """The batched engine: all runs of a block side by side in one process, client by client."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
 
 from eflops.data.federation import Federation
+from eflops.data.job import Job
 from eflops.training.messages import Message
-from eflops.training.methods.base import Rounds, State, Task, Upload, answer, start_memory
+from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, Upload, answer
 from eflops.training.models.base import Rows
 from eflops.training.rounds import ClientSelection, Connect, Phase
 
@@ -52,11 +52,11 @@ class InProcess:
             uploads.append(Upload(client_runs, share, message))
         return uploads
 
-    def _begin(self, method: Any, seeds: Sequence[int]) -> None:
+    def _begin(self, method: Rounds, seeds: Sequence[int]) -> None:
         """The clients' memory and view at the start of a phase, [runs, ...]."""
         self._method = method
-        self._memory = [start_memory(method, seeds) for _ in self.clients]
-        self._view = method.start_view(seeds) if hasattr(method, "start_view") else None
+        self._memory = [method.start_memory(seeds) if isinstance(method, HasMemory) else {} for _ in self.clients]
+        self._view = method.start_view(seeds) if isinstance(method, HasView) else None
 
 
 def prepare() -> None:
@@ -69,12 +69,12 @@ def prepare() -> None:
     torch.set_grad_enabled(False)
 
 
-def transport(job: Any, task: Task, federation: Federation) -> InProcess:
+def transport(task: Task, federation: Federation) -> InProcess:
     """The transport of a block of runs."""
     return InProcess([task.model.rows(block.x, block.y) for block in federation.clients])
 
 
-def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` with a way to reach clients and the largest number of runs that may share a block."""
     prepare()
-    work(lambda task, federation, run: transport(job, task, federation), job.block_size)
+    work(lambda task, federation, run: transport(task, federation), job.block_size)

@@ -1,7 +1,7 @@
 """The algorithm in plain torch: one run, one client after the other, every gradient by autograd.
 
 Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
-method of one's own can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
+custom method can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
 here is the run that the batched engine trains, but for rounding. `single.py` has
 the data and the model as torch sees them, and makes records of the rounds.
 
@@ -14,13 +14,14 @@ the data and the model as torch sees them, and makes records of the rounds.
 import math
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softshrink
 
+from eflops.config.settings import GatedSettings
+from eflops.data.job import Job
 from eflops.training.engines import single
 from eflops.training.engines.single import Problem, Round, State
 from eflops.training.messages import Message, Part
@@ -50,7 +51,7 @@ def mean_gate(phi: Tensor) -> Tensor:
     return (torch.sigmoid(phi - HIGH) + between).to(phi.dtype)
 
 
-def recover(z: Tensor, settings: Any) -> Tensor:
+def recover(z: Tensor, settings: GatedSettings) -> Tensor:
     """phi from mean gates: beta logit z as the paper prints it, or "exact", the inverse of `mean_gate` by a table."""
     logit = torch.logit(z.double(), SMALL)
     exact = settings.gate_recovery == "exact"
@@ -363,6 +364,6 @@ def train(run: Problem, method: Callable[[Problem], Iterator[Round]]) -> Iterato
 Server = single.Server
 
 
-def run(job: Any, work: Callable[[Connect, int], None]) -> None:
+def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` with one run at a time."""
     single.run(job, work, METHODS, train)

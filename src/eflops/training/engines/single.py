@@ -14,9 +14,10 @@ from torch import Tensor
 from eflops.data.federation import Federation
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.results.labels import Run
 from eflops.training.engines.batched import prepare
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import Task, Upload
+from eflops.training.methods.base import Method, Task, Upload
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
 from eflops.training.models import model_facts
 from eflops.training.modules import ModuleModel, built_in
@@ -152,7 +153,7 @@ class Server:
         self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
     @torch.enable_grad()
-    def run(self, method: Any, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
+    def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
         """The final sparse parameters [1, size] of a run, and its log."""
         (seed,) = seeds
         problem, log = self.problem(seed), TrainingLog()
@@ -203,7 +204,7 @@ def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Ca
         raise UserError(f"methods.{job.spec.name}.method: engine reference has {', '.join(methods)}, not {name}.")
     prepare()
 
-    def connect(task: Task, federation: Federation, run: Any) -> Any:
+    def connect(task: Task, federation: Federation, run: Run) -> Any:
         built: Any = task.model
         if not isinstance(built, ModuleModel):
             built = built_in(job.spec.model, federation.test.x.shape[1:], model_facts(job.spec, federation))

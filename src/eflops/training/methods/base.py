@@ -20,7 +20,7 @@ block at once. So a method that changes itself in `update` is refused.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -73,7 +73,7 @@ class Task:
             getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
         )
         if initial is None:
-            raise UserError("initial: module takes the first weights of a model of your own; this one has uniform.")
+            raise UserError("initial: module takes the first weights of a custom model; this one has uniform.")
         first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
@@ -108,7 +108,15 @@ class Rounds(Protocol):
     task: Task
 
     def download(self, state: State, round_: int) -> Message:
-        """The server's message to all clients that a round selects."""
+        """The server's message to all clients that a round selects.
+
+        Args:
+            state: the server's, [runs, ...] by name.
+            round_: from 0 on; finetuning goes on counting.
+
+        Returns:
+            One message for all runs, its parts [runs, size] or [runs, gated].
+        """
 
     def update(self, received: Message, work: Work) -> Message | tuple[Message, State]:
         """A client's answer; with its new memory if the method has `start_memory`.
@@ -116,20 +124,53 @@ class Rounds(Protocol):
         Args:
             received: the server's message, or the client's view after it; a copy, [runs, ...].
             work: the client's rows, batches and memory, and the runs' seeds and settings.
+
+        Returns:
+            A message with the same parts, [runs, ...]; the runs are those of `work`, not all of the block.
         """
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
-        """The server's next state from the answers, in the order of the clients; `average` adds a part of them up."""
+        """The server's next state.
+
+        Args:
+            state: the server's before the round, [runs, ...] by name.
+            uploads: the answers in the order of the clients, each for the runs that selected the client. The weights of
+                a run's answers sum to 1; `average` adds a part of the answers up with them.
+            round_: as in `download`.
+
+        Returns:
+            The state after the round; it may gain parts, such as a support.
+        """
 
     def effective(self, state: State) -> Tensor:
-        """The parameters [runs, size] at which a state is evaluated. The largest m of them are kept."""
+        """The parameters [runs, size] at which a state is evaluated; the m largest are kept after training."""
+
+
+@runtime_checkable
+class HasMemory(Protocol):
+    """What a method has whose clients remember something from one answer to the next."""
+
+    def start_memory(self, seeds: Sequence[int]) -> State:
+        """The memory before a client's first answer, by name, [runs, ...]; `update` also returns it."""
+
+
+@runtime_checkable
+class HasView(Protocol):
+    """What a method has whose server sends changes of what all clients know."""
+
+    def start_view(self, seeds: Sequence[int]) -> Message:
+        """What every client knows before the first round."""
+
+    def receive(self, view: Message, message: Message) -> Message:
+        """What a client that knew this view knows after a further message."""
 
 
 class Method(Rounds, Protocol):
     """A federated method, which a config entry names by module or as `module:Class`.
 
-    Inherit from a built-in method and override what differs. This one is federated averaging whose server moves every
-    weight towards zero:
+    One object serves all clients and runs of a block, so it keeps nothing from one call to the next but what `__init__`
+    sets. Inherit from a built-in method and override what differs. This one is federated averaging whose server moves
+    every weight towards zero:
 
         class SoftThreshold(fedavg.Method):
             def aggregate(self, state, uploads, round_):
@@ -138,15 +179,15 @@ class Method(Rounds, Protocol):
     """
 
     def __init__(self, task: Task, **options: Any) -> None:
-        """The task's model, target m and settings; `options` are those of the config entry, as they are."""
+        """Set up what depends on the task alone.
+
+        Args:
+            task: the model, how many weights to keep (m), and the settings of the runs.
+            options: those of the config entry, as they are.
+        """
 
     def start(self, seeds: Sequence[int]) -> State:
         """The server's state before the first round: tensors [runs, ...] by name, for runs with these seeds."""
-
-
-def start_memory(method: Any, seeds: Sequence[int]) -> State:
-    """A client's memory before its first answer; empty for a method without one."""
-    return method.start_memory(seeds) if hasattr(method, "start_memory") else {}
 
 
 def answer(
@@ -183,7 +224,7 @@ def answer(
     return message, after
 
 
-def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
+def check_message(method: Rounds, message: object, runs: int, what: str) -> None:
     """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
     if not isinstance(message, Message):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
@@ -205,7 +246,7 @@ def check_message(method: Rounds, message: Any, runs: int, what: str) -> None:
 
 
 def check_tensor(
-    method: Rounds, part: Any, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
+    method: Rounds, part: object, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
 ) -> None:
     """Refuse what is not a tensor of this type and shape, in a sentence that names the method."""
     if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
@@ -213,13 +254,13 @@ def check_tensor(
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
 
 
-def _contents(method: Any, round_: int) -> dict[str, Any]:
+def _contents(method: Rounds, round_: int) -> dict[str, object]:
     """A method's attributes by identity; those that hold numbers by content too, in the first rounds, for it costs."""
     attributes = getattr(method, "__dict__", {})
     return {name: (id(value), _content(value) if round_ < 2 else None) for name, value in attributes.items()}
 
 
-def _content(value: Any) -> Any:
+def _content(value: object) -> object:
     if isinstance(value, Tensor):
         return hash(value.numpy().tobytes())
     if isinstance(value, np.ndarray):
@@ -229,7 +270,7 @@ def _content(value: Any) -> Any:
     return [_content(part) for part in value] if isinstance(value, list | tuple | set) else id(value)
 
 
-def _check_unchanged(method: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
+def _check_unchanged(method: Rounds, before: dict[str, object], after: dict[str, object]) -> None:
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
             right = "keep what a client remembers in the memory that `start_memory` begins and `update` returns"
@@ -238,11 +279,11 @@ def _check_unchanged(method: Any, before: dict[str, Any], after: dict[str, Any])
             )
 
 
-def _named(method: Any) -> str:
+def _named(method: Rounds) -> str:
     return f"method {type(method).__module__}:{type(method).__qualname__}"
 
 
-def _described(part: Any) -> str:
+def _described(part: object) -> str:
     if isinstance(part, Tensor):
         return f"a tensor of {str(part.dtype).removeprefix('torch.')} of shape {tuple(part.shape)}"
     return "None" if part is None else f"of type {type(part).__name__}"

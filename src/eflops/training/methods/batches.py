@@ -14,7 +14,7 @@ Steps = int | Literal["epoch"]
 
 
 class Batches(NamedTuple):
-    """Passes over a client's rows, each in an order of its own.
+    """Passes over a client's rows, each in another order.
 
     orders: [passes, runs, rows]; size: rows per step, or 0 where each step takes all of them and there are no orders.
     """
@@ -44,7 +44,7 @@ def chosen_rows(batches: Batches, step: int) -> Tensor | None:
 def draw_batches(
     rows: int, steps: Steps, batch_size: int | None, seeds: Sequence[int], round_: int, client: int
 ) -> Batches:
-    """The rows of each local step: passes over the client's rows, each in an order of its own; a pass may end short."""
+    """The rows of each local step: passes over the client's rows, each in another order; a pass may end short."""
     if batch_size is None or batch_size >= rows:
         return Batches(1 if steps == "epoch" else steps, np.empty((1, len(seeds), 0), np.int64), 0)
     per_pass = -(-rows // batch_size)

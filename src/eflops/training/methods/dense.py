@@ -14,7 +14,7 @@ from eflops.training.messages import Message, Part
 from eflops.training.methods.base import State, Task, Upload, Work, average
 from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut, CutSchedule
-from eflops.training.models.base import gradient, in_python
+from eflops.training.models.base import Layout, gradient, in_python
 from eflops.training.numerics.arithmetic import ZERO
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.kernels import add, clip
@@ -136,7 +136,7 @@ def descend(
 
 @compiled
 def _descend(
-    rows: Any, theta: np.ndarray, batches: Batches, numbers: tuple, only: np.ndarray, keep: int, bounds: np.ndarray,
+    rows: Layout, theta: np.ndarray, batches: Batches, numbers: tuple, only: np.ndarray, keep: int, bounds: np.ndarray,
     least: np.ndarray,
 ) -> None:  # fmt: skip
     (steps, orders, size), (rates, limits) = batches, numbers

@@ -21,7 +21,7 @@ from torch import Tensor
 from eflops.training.messages import Message, Part
 from eflops.training.methods.base import State, Task, Upload, Work, average
 from eflops.training.methods.batches import Batches, rows_of_step
-from eflops.training.models.base import gradient, in_python
+from eflops.training.models.base import Layout, gradient, in_python
 from eflops.training.numerics.arithmetic import ZERO
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.kernels import add, clip
@@ -76,7 +76,9 @@ class Method:
 
 
 @compiled
-def _dual_steps(rows: Any, dual: np.ndarray, elapsed: np.ndarray, batches: Batches, numbers: tuple, gated: int) -> None:
+def _dual_steps(
+    rows: Layout, dual: np.ndarray, elapsed: np.ndarray, batches: Batches, numbers: tuple, gated: int
+) -> None:
     """All local steps of a round on z [runs, size] and h [runs], in place."""
     (steps, orders, size), (rates, limits, penalties) = batches, numbers
     weights, gradients = np.empty_like(dual), np.empty_like(dual)

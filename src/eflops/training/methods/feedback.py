@@ -1,13 +1,13 @@
 """Error feedback: sparse changes both ways from the first round, and nothing that is left out is lost.
 
 Server and clients share a view v of the raw vectors (theta, or theta~ and phi). The server sends what its compressor C
-tells of the difference between its vectors and the view, and all add that to the view:
+sends of the difference between its vectors and the view, and all add that to the view:
 
     down:    v += C(theta - v)
     client:  local steps from v to theta_k;  a = theta_k - v + e_k;  sends C(a), keeps e_k = a - C(a)
     server:  theta += sum_k w_k C(a_k)
 
-C tells the k largest entries. Of phi, which the constraint moves all alike, it tells the k largest deviations from the
+C sends the k largest entries. Of phi, which the constraint moves all alike, it sends the k largest deviations from the
 median and one number, the mean of the others. A client that was not selected gets the messages that it missed with its
 next one; their bytes count. Nothing is cut before the end of training.
 
@@ -18,17 +18,18 @@ averages otherwise, cannot be sent in this way: theta~ = (theta~ z) / z would di
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import Method, State, Task, Upload, Work, average
 from eflops.training.numerics.selection import compress
 
 
+@runtime_checkable
 class Raw(Protocol):
     """What error feedback needs of a method: its raw vectors and scalars, and local steps on them.
 
@@ -151,11 +152,11 @@ class Feedback:
         return {name.removeprefix("scalar "): part for name, part in state.items() if name.startswith("scalar ")}
 
 
-def with_feedback(method: Any, name: str) -> Any:
+def with_feedback(method: Method, name: str) -> Method:
     """The method, with error feedback if its settings ask for it."""
     if getattr(method.task.settings.runs[0], "feedback", None) is None:
         return method
-    if not hasattr(method, "raw_start") or getattr(method, "server_cuts", False):
+    if not isinstance(method, Raw) or getattr(method, "server_cuts", False):
         raise UserError(
             f"methods.{name}: feedback is for methods that exchange raw vectors, E-FLoPS and FedAvg; drop it."
         )

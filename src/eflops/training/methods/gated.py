@@ -6,13 +6,13 @@ theta~ and phi. Messages carry mean gates, so phi is recovered from them at the 
 noise at the end.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from eflops.training.methods.batches import Batches, rows_of_step
-from eflops.training.models.base import gradient
+from eflops.training.models.base import Layout, gradient
 from eflops.training.numerics import gates as hard_concrete
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, total
 from eflops.training.numerics.compiled import compiled
@@ -56,7 +56,7 @@ class Limits(NamedTuple):
 
 @compiled
 def gated_update(
-    rows: Any, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
+    rows: Layout, theta: np.ndarray, gates: np.ndarray, lam: np.ndarray, numbers: np.ndarray, prior: np.ndarray,
     limits: Limits, rule: int, batches: Batches, noise: tuple, samples: int,
 ) -> None:  # fmt: skip
     """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from eflops.config.settings import PER_RUN, TrainingSettings
+
+Value = TypeVar("Value")
 
 
 class RunSettings:
@@ -18,7 +20,12 @@ class RunSettings:
     setting is a plain value or stands in a column.
     """
 
-    def __init__(self, runs: Sequence[TrainingSettings], block: "RunSettings | None" = None, rows: Any = None) -> None:
+    def __init__(
+        self,
+        runs: Sequence[TrainingSettings],
+        block: "RunSettings | None" = None,
+        rows: np.ndarray | slice = slice(None),
+    ) -> None:
         self.runs = tuple(runs)
         self._block, self._rows = block, rows
         self._alike: bool = block._alike if block else all(run is self.runs[0] for run in self.runs)
@@ -38,13 +45,13 @@ class RunSettings:
         """The setting of each run."""
         return self.each(attrgetter(name))
 
-    def each(self, function: Callable[[Any], Any]) -> list[Any]:
+    def each(self, function: Callable[..., Value]) -> list[Value]:
         """`function` of each run's settings, computed once where all runs share them."""
         if self._alike:
             return [function(self.runs[0])] * len(self.runs)
         return [function(run) for run in self.runs]
 
-    def array(self, name: Hashable, function: Callable[[Any], Any], kind: type = np.float32) -> np.ndarray:
+    def array(self, name: Hashable, function: Callable[..., object], kind: type = np.float32) -> np.ndarray:
         """`function` of each run's settings as an array [runs, ...], which is kept under this name."""
         if name not in self._arrays:
             block = self._block
@@ -68,7 +75,7 @@ class RunSettings:
         return self._fewer[count]
 
 
-def column(values: Sequence[Any]) -> Any:
+def column(values: Sequence[object]) -> object:
     """A plain value where all are equal, else a column [runs, 1] of float64."""
     if all(value == values[0] for value in values):
         return values[0]
@@ -80,7 +87,7 @@ def scaled(values: Tensor, factor: float | Tensor) -> Tensor:
     return values.mul_(factor.to(values.dtype) if isinstance(factor, Tensor) else factor)
 
 
-def batch_key(settings: TrainingSettings) -> tuple[Any, ...]:
+def batch_key(settings: TrainingSettings) -> Hashable:
     """What runs must agree on to train in one batch: all but the settings that can stand in a column."""
     shared = settings.model_dump(exclude=set(PER_RUN))
     absent = tuple(name for name in PER_RUN if getattr(settings, name, None) is None)

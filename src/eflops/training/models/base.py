@@ -11,6 +11,8 @@ the arrays that its rows are laid out in:
     def _linear(rows, weights, chosen, result):
         return compiled_function if is_kind(rows, LinearRows) else None
 
+Both functions have the same annotations, because numba compares their signatures.
+
 A method calls `gradient(rows, weights, chosen, result)` and is compiled for each type of rows it meets. No function is
 handed over as an argument: numba would not find its machine code again in the next process.
 """
@@ -19,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -40,13 +42,24 @@ class Layer:
     stop: int
 
 
+class TorchRows(Protocol):
+    """Rows of a torch module, whose gradient autograd computes."""
+
+    def gradient(self, weights: np.ndarray, chosen: np.ndarray, gradient: np.ndarray) -> None: ...
+
+
+# Compiled gradients have an overload for each kind of named tuple.
+Layout = tuple[object, ...] | TorchRows
+GradientFunction = Callable[..., None]
+
+
 @dataclass(frozen=True)
 class Rows:
     """Labelled rows as tensors, and laid out as the model's compiled gradient wants them."""
 
     x: Tensor
     y: Tensor
-    layout: Callable[["Rows"], Any]
+    layout: Callable[..., Layout]
 
     @cached_property
     def columns(self) -> np.ndarray:
@@ -54,7 +67,7 @@ class Rows:
         return in_panels(self.x.numpy().T)
 
     @cached_property
-    def arrays(self) -> Any:
+    def arrays(self) -> Layout:
         """The first argument of `gradient`; made once, because a client's rows never change."""
         return self.layout(self)
 
@@ -75,12 +88,25 @@ class Operations:
 
 
 class Model(Protocol):
-    """A model and its loss; parameters are [runs, size].
+    """A model and its loss, for several runs at once: the only form in which methods and engines see a model.
 
-    size: how many parameters there are.
-    gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such as
-        an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and gates.
-    layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
+    A custom model needs none of this: it is a torch module, which `modules.ModuleModel` brings into this form. What a
+    built-in model adds is a compiled gradient.
+
+    Attributes:
+        size: how many parameters there are; parameters are [runs, size].
+        gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such
+            as an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and
+            gates.
+        layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
+
+    Example, one step of gradient descent and its test metrics:
+
+        model = Linear(features=10)
+        theta = torch.stack([model.initial(seed) for seed in (0, 1)])    # [2, 10]
+        data = model.rows(x, y)                                          # x [rows, 10], y [rows], float32
+        theta -= 0.1 * model.gradient(theta, data, None)
+        model.measure(theta, data)["r2"]                                 # [2]
     """
 
     size: int
@@ -88,13 +114,22 @@ class Model(Protocol):
     layers: tuple[Layer, ...]
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
-        """The rows of a data block."""
+        """The rows of a data block: x [rows, ...] float32, y [rows] float32 numbers or int64 classes."""
 
     def initial(self, seed: int) -> Tensor:
         """The first parameters [size] of the run with this seed: `initial: uniform`."""
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
-        """Gradient [runs, size] of the mean loss over all rows, or over each run's `chosen` rows [runs, batch]."""
+        """The gradient of the mean loss.
+
+        Args:
+            theta: the parameters [runs, size], float32.
+            data: the rows of a client.
+            chosen: the rows of each run's mini-batch, [runs, batch] int64; None for all rows.
+
+        Returns:
+            The gradient [runs, size].
+        """
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """The metrics [runs] of parameters on test rows."""
@@ -103,22 +138,22 @@ class Model(Protocol):
         """The cost of one prediction of a model that keeps the weights `kept` [size]."""
 
 
-def gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
     """The gradient [runs, size] of the mean loss at weights [runs, size], into `result`.
 
     Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
     Compiled code has an overload for each type of rows. Rows of a torch module compute it by autograd, in Python.
     """
+    assert not isinstance(rows, tuple)
     rows.gradient(weights, chosen, result)
 
 
-def in_python(steps: Function, rows: Any) -> Function:
+def in_python(steps: Function, rows: Layout) -> Function:
     """A compiled function that calls `gradient`: as it is for compiled rows, interpreted for rows of a torch module.
 
     The functions that it calls stay compiled.
     """
-    interpreted: Any = steps
-    return steps if isinstance(rows, tuple) else interpreted.py_func
+    return steps if isinstance(rows, tuple) else steps.py_func  # type: ignore[attr-defined]
 
 
 class MatrixRows(NamedTuple):
@@ -132,17 +167,14 @@ class MatrixRows(NamedTuple):
     labels: np.ndarray
 
 
-def matrix_rows(rows: Rows) -> MatrixRows:
-    """The layout of rows of features."""
-    return MatrixRows(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())
+def matrix_rows(kind: type[MatrixRows], x: np.ndarray, y: np.ndarray, intercept: bool) -> Rows:
+    """Rows of features in a layout of this kind; an intercept is the weight of a last feature that is always 1."""
+    x = np.column_stack([x, np.ones(len(x), np.float32)]) if intercept else x
+    layout = lambda rows: kind(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())  # noqa: E731
+    return Rows(torch.from_numpy(x), torch.from_numpy(y), layout)
 
 
-def with_ones(x: np.ndarray) -> np.ndarray:
-    """Rows [n, features] with a last feature of ones, whose weight is an intercept."""
-    return np.column_stack([x, np.ones(len(x), np.float32)])
-
-
-def is_kind(rows: Any, kind: type) -> bool:
+def is_kind(rows: object, kind: type) -> bool:
     """Whether numba's type of `rows` is that of this named tuple."""
     return getattr(rows, "instance_class", None) is kind
 
@@ -151,8 +183,8 @@ def compiled_gradient(size: int, theta: Tensor, data: Rows, chosen: Tensor | Non
     """The gradient of a model outside compiled code, as `Model.gradient` has it."""
     _check_arguments(size, theta, data, chosen)
     result = torch.empty_like(theta)
-    places = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
-    _gradient(data.arrays, theta.contiguous().numpy(), places, result.numpy())
+    batch = np.empty((len(theta), 0), np.int64) if chosen is None else chosen.contiguous().numpy()
+    _gradient(data.arrays, theta.contiguous().numpy(), batch, result.numpy())
     return result
 
 
@@ -177,7 +209,7 @@ def _check_arguments(size: int, theta: Tensor, data: Rows, chosen: Tensor | None
 
 
 @compiled
-def _gradient(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
     gradient(rows, weights, chosen, result)
 
 

@@ -1,11 +1,10 @@
 """What models of classes share: the softmax's errors, and the metrics of logits. Compiled."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.data.federation import Facts
 from eflops.errors import UserError
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, logarithm, total
 from eflops.training.numerics.compiled import compiled
@@ -33,9 +32,9 @@ def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
             logits[label, row] = (logits[label, row] / mass - hit) * share
 
 
-def class_count(meta: dict[str, Any]) -> int:
+def class_count(facts: Facts) -> int:
     """How many classes the facts of a federation state."""
-    count = meta.get("classes")
+    count = facts.get("classes")
     if not isinstance(count, int) or count < 2:
         raise UserError(
             f"meta['classes'] of the data set's Federation is {count!r}; this model predicts classes, so it should be"
@@ -52,7 +51,7 @@ def check_labels(labels: np.ndarray, classes: int) -> None:
 
 
 def class_metrics(logits: Tensor, labels: Tensor, area: bool = False) -> dict[str, Tensor]:
-    """Accuracy, cross-entropy and, where asked for, AUC of logits [runs, rows, classes]."""
+    """Accuracy, cross-entropy and, with `area`, AUC of logits [runs, rows, classes]."""
     names = ("accuracy", "cross_entropy", "auc") if area else ("accuracy", "cross_entropy")
     metrics = torch.empty(len(names), len(logits), dtype=torch.float64)
     _class_metrics(logits.contiguous().numpy(), labels.numpy(), metrics.numpy())
@@ -79,7 +78,7 @@ def _class_metrics(logits: np.ndarray, labels: np.ndarray, metrics: np.ndarray) 
 
 @compiled
 def _cross_entropy(logits: np.ndarray, best: int, label: int) -> float:
-    """ln sum_c e^(logit_c - largest) - (own logit - largest)."""
+    """ln sum_c e^(logit_c - largest) - (logit of the label - largest)."""
     largest, mass = np.float64(logits[best]), 0.0
     for other in range(logits.size):
         mass += exponential(np.float64(logits[other]) - largest)

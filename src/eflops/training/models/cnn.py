@@ -3,14 +3,24 @@
 Its way forward and back is compiled and stands in `passes`; the backward pass is written out.
 """
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
 from numba.extending import overload
 from torch import Tensor
 
-from eflops.training.models.base import Layer, Operations, Rows, compiled_gradient, gradient, is_kind, uniform_start
+from eflops.data.federation import Facts
+from eflops.training.models.base import (
+    GradientFunction,
+    Layer,
+    Operations,
+    Rows,
+    compiled_gradient,
+    gradient,
+    is_kind,
+    uniform_start,
+)
 from eflops.training.models.classes import class_count, class_metrics
 from eflops.training.models.network import cnn_stages, count_operations, net
 from eflops.training.models.passes import CnnRows, gradients, outputs
@@ -44,7 +54,7 @@ class Cnn:
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
         """Accuracy and cross-entropy."""
         logits = torch.empty(len(theta), len(data), self.classes)
-        outputs(data.arrays, theta.contiguous().numpy(), logits.numpy())
+        outputs(cast(CnnRows, data.arrays), theta.contiguous().numpy(), logits.numpy())
         return class_metrics(logits, data.y)
 
     def macs(self, kept: np.ndarray) -> Operations:
@@ -59,13 +69,13 @@ class Cnn:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _cnn(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _cnn(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> GradientFunction | None:
+    def over_rows(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         gradients(rows, weights, chosen, result)
 
     return over_rows if is_kind(rows, CnnRows) else None
 
 
-def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Cnn:
+def build(shape: tuple[int, ...], facts: Facts) -> Cnn:
     """The model for rows of this shape."""
-    return Cnn(shape, class_count(meta))
+    return Cnn(shape, class_count(facts))

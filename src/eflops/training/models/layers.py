@@ -8,8 +8,6 @@ product. A layer with few weights that are not zero is worked on weight by weigh
 the sums are the same.
 """
 
-from typing import Any
-
 import numpy as np
 
 from eflops.training.models.network import KERNEL, POOL, Plan
@@ -65,10 +63,10 @@ def convolve(plan: Plan, values: np.ndarray, offsets: np.ndarray, firsts: np.nda
         for column in range(0, plan.width - KERNEL + 1, POOL):
             at = (row * plan.width + column) * plan.channels * LANES
             for unit in range(plan.units):
-                place = unit * plan.windows + window
-                out_at = place if by_unit else window * plan.units + unit
+                position = unit * plan.windows + window
+                out_at = position if by_unit else window * plan.units + unit
                 pooled_unit(values, offsets, firsts[unit], firsts[unit + 1] - firsts[unit], images, at, plan.channels,
-                            down, theta[plan.biases + unit], out, out_at * LANES, where, place * LANES)  # fmt: skip
+                            down, theta[plan.biases + unit], out, out_at * LANES, where, position * LANES)  # fmt: skip
             window += 1
 
 
@@ -91,14 +89,14 @@ def from_lanes(lanes: np.ndarray, ends: np.ndarray, starts: np.ndarray, images: 
 @compiled
 def corners(plan: Plan, starts: np.ndarray) -> np.ndarray:
     """Where each window [windows, LANES] begins in images that begin at `starts`."""
-    places = np.empty((plan.windows, LANES), np.int32)
+    positions = np.empty((plan.windows, LANES), np.int32)
     window = 0
     for row in range(0, plan.height - KERNEL + 1, POOL):
         for column in range(0, plan.width - KERNEL + 1, POOL):
             for lane in range(LANES):
-                places[window, lane] = starts[lane] + (row * plan.width + column) * plan.channels
+                positions[window, lane] = starts[lane] + (row * plan.width + column) * plan.channels
             window += 1
-    return places
+    return positions
 
 
 @compiled
@@ -112,14 +110,14 @@ def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, 
     kernels = np.zeros((plan.units, KERNEL * LONG), np.float32)
     _fill_kernels(plan, theta, kernels)
     sums = np.zeros((plan.units, KERNEL * LONG + 1), np.float32)
-    values, places = np.empty(plan.windows * GROUP + 1, np.float32), np.empty(plan.windows * GROUP + 1, np.int32)
+    values, positions = np.empty(plan.windows * GROUP + 1, np.float32), np.empty(plan.windows * GROUP + 1, np.int32)
     begin = corners(plan, np.arange(LANES) * size)
     for group in range(0, count, GROUP):
         lanes = slice(group, min(group + GROUP, count))
         for unit in range(plan.units):
-            found = _passed_on(gradients[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, places)
-            _add_patches(plan, values, places, found, images, sums[unit])
-            spread_patches(values, places, found, kernels, unit * KERNEL * LONG, inputs, pitch)
+            passed = _passed_on(gradients[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, positions)
+            _add_patches(plan, values, positions, passed, images, sums[unit])
+            spread_patches(values, positions, passed, kernels, unit * KERNEL * LONG, inputs, pitch)
     _read_kernels(plan, sums, gradient)
 
 
@@ -131,7 +129,7 @@ def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, gradients: n
     images: they begin at `starts`.
     """
     sums = np.zeros((plan.units, KERNEL * _row(plan) + 1), np.float32)
-    values, places = np.empty(gradients.shape[1], np.float32), np.empty(gradients.shape[1], np.int32)
+    values, positions = np.empty(gradients.shape[1], np.float32), np.empty(gradients.shape[1], np.int32)
     begin, nowhere = corners(plan, starts).reshape(-1), np.int32(0)
     for unit in range(plan.units):
         some = False
@@ -140,15 +138,15 @@ def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, gradients: n
             is_open = offset >= nowhere
             some |= is_open
             values[index] = gradients[unit, index] if is_open else ZERO
-            places[index] = begin[index] + (offset if is_open else nowhere)
+            positions[index] = begin[index] + (offset if is_open else nowhere)
         if some:
-            _add_patches(plan, values, places, values.size, images, sums[unit])
+            _add_patches(plan, values, positions, values.size, images, sums[unit])
     _read_kernels(plan, sums, gradient)
 
 
 @compiled
 def _passed_on(
-    gradients: np.ndarray, where: np.ndarray, begin: np.ndarray, values: np.ndarray, places: np.ndarray
+    gradients: np.ndarray, where: np.ndarray, begin: np.ndarray, values: np.ndarray, positions: np.ndarray
 ) -> int:
     """The gradients [windows, lanes] that a unit passes on, and where their inputs begin; how many there are."""
     count = 0
@@ -156,21 +154,21 @@ def _passed_on(
         for lane in range(gradients.shape[1]):
             offset = where[window, lane]
             values[count] = gradients[window, lane]
-            places[count] = begin[window, lane] + offset
+            positions[count] = begin[window, lane] + offset
             count += offset >= 0
     return count
 
 
 @compiled
-def _add_patches(plan: Plan, values: np.ndarray, places: np.ndarray, count: int, images: np.ndarray,
+def _add_patches(plan: Plan, values: np.ndarray, positions: np.ndarray, count: int, images: np.ndarray,
                  sums: np.ndarray) -> None:  # fmt: skip
     """Add to the gradients of a unit's kernel and to the last one, that of its bias."""
     pitch, last = plan.width * plan.channels, sums.size - 1
     if _row(plan) == SHORT:
-        add_short_patches(values, places, count, images, 0, pitch, sums, 0, last)
+        add_short_patches(values, positions, count, images, 0, pitch, sums, 0, last)
     else:
-        add_upper_patches(values, places, count, images, 0, pitch, sums, 0, last)
-        add_lower_patches(values, places, count, images, UPPER * pitch, pitch, sums, UPPER * LONG, last)
+        add_upper_patches(values, positions, count, images, 0, pitch, sums, 0, last)
+        add_lower_patches(values, positions, count, images, UPPER * pitch, pitch, sums, UPPER * LONG, last)
 
 
 @compiled
@@ -230,7 +228,7 @@ def list_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, fir
 @compiled
 def enter_dense(weights: np.ndarray, biases: np.ndarray, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray,
                 inputs: np.ndarray, relu: bool, out: np.ndarray) -> None:  # fmt: skip
-    """out [units, LANES] = weights [units, inputs] times inputs [inputs, LANES] + biases, and ReLU if asked for."""
+    """out [units, LANES] = weights [units, inputs] times inputs [inputs, LANES] + biases, and ReLU if `relu`."""
     if firsts[0] < 0:
         product(weights, inputs.reshape(1, len(inputs), LANES), out)
     else:
@@ -258,7 +256,7 @@ def leave_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, fi
 
 
 @compiled
-def _add(weight: Any, lanes: np.ndarray, total: np.ndarray) -> None:
+def _add(weight: np.float32, lanes: np.ndarray, total: np.ndarray) -> None:
     """total += weight lanes."""
     for lane in range(LANES):
         total[lane] = fma(weight, lanes[lane], total[lane])
@@ -287,7 +285,7 @@ def relu_backward(outputs: np.ndarray, gradients: np.ndarray) -> None:
 
 @compiled
 def output_gradients(
-    logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: Any, gradients: np.ndarray
+    logits: np.ndarray, labels: np.ndarray, rows: np.ndarray, share: np.float32, gradients: np.ndarray
 ) -> None:
     """`share` times (softmax - one-hot) of the logits [classes, LANES]; zero in lanes behind the last row."""
     largest, mass = logits[0].copy(), np.zeros(LANES, np.float32)

@@ -1,13 +1,13 @@
 """Linear regression under the squared loss, with or without an intercept."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numba.extending import overload
 from torch import Tensor
 
+from eflops.data.federation import Facts, unit_of
 from eflops.training.models.base import (
+    GradientFunction,
     Layer,
     MatrixRows,
     Operations,
@@ -17,7 +17,6 @@ from eflops.training.models.base import (
     is_kind,
     matrix_rows,
     uniform_start,
-    with_ones,
 )
 from eflops.training.numerics.arithmetic import total
 from eflops.training.numerics.compiled import OPTIONS, compiled
@@ -45,8 +44,7 @@ class Linear:
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
-        x = with_ones(x) if self.size > self.gated else x
-        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: LinearRows(*matrix_rows(rows)))
+        return matrix_rows(LinearRows, x, y, self.size > self.gated)
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
@@ -69,8 +67,8 @@ class Linear:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _linear(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _linear(rows: LinearRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> GradientFunction | None:
+    def over_rows(rows: LinearRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
             _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
@@ -96,15 +94,15 @@ def _over_all_rows(
 def _over_chosen_rows(
     panels: np.ndarray, labels: np.ndarray, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
-    """Each run has rows of its own."""
+    """Each run has its rows."""
     runs, width = weights.shape
-    own = np.zeros(len(panels) * WIDTH, np.float32)
+    padded = np.zeros(len(panels) * WIDTH, np.float32)
     outputs, share = np.empty(chosen.shape[1], np.float32), np.float32(2 / chosen.shape[1])
     for run in range(runs):
-        own[:width] = weights[run]
-        chosen_dots(own, panels, chosen[run], outputs)
-        for place in range(outputs.size):
-            outputs[place] = (outputs[place] - labels[chosen[run, place]]) * share
+        padded[:width] = weights[run]
+        chosen_dots(padded, panels, chosen[run], outputs)
+        for index in range(outputs.size):
+            outputs[index] = (outputs[index] - labels[chosen[run, index]]) * share
         chosen_product(outputs, panels, chosen[run], result[run])
 
 
@@ -126,7 +124,6 @@ def _measure(theta: np.ndarray, columns: np.ndarray, labels: np.ndarray, error: 
         r2[run] = 1 - error[run] / spread
 
 
-def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Linear:
+def build(shape: tuple[int, ...], facts: Facts) -> Linear:
     """The model for rows of this shape."""
-    unit = meta.get("target", {}).get("spread")
-    return Linear(shape[0], meta.get("intercept", False), unit)
+    return Linear(shape[0], facts.get("intercept", False), unit_of(facts))

@@ -104,9 +104,9 @@ class Plan(NamedTuple):
 class Net(NamedTuple):
     """The stages for compiled code.
 
-    widths: inputs of the first dense layer, then units of each; starts: where the weights of each begin; places: where
-    the units of each begin if they stand one below the other, inputs first, and where they end; lists: where the lists
-    of the layers behind the first begin in `passes.Room.firsts`.
+    widths: inputs of the first dense layer, then units of each; starts: where the weights of each begin; unit_starts:
+    where the units of each begin if they stand one below the other, inputs first, and where they end; lists: where the
+    lists of the layers behind the first begin in `passes.Room.firsts`.
     """
 
     size: int
@@ -114,7 +114,7 @@ class Net(NamedTuple):
     second: Plan
     widths: tuple[int, ...]
     starts: tuple[int, ...]
-    places: tuple[int, ...]
+    unit_starts: tuple[int, ...]
     lists: tuple[int, ...]
 
 

@@ -1,10 +1,10 @@
 """The CNN's way forward and back, run by run and block by block of LANES images; compiled.
 
-Runs have their own weights and their own images, so nothing is shared between them but the room they work in, which
+Runs have different weights and different images, so nothing is shared between them but the room they work in, which
 stays in the cache. A gradient is the sum of those of its blocks, in order.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,11 +61,11 @@ def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, gradient: 
     unit_gradients, more = np.empty_like(room.units), np.empty(net.size, np.float32)
     everything = np.arange(rows.labels.size)
     for run in range(len(weights)):
-        theta, own = weights[run], chosen[run] if chosen.shape[1] else everything
-        share = np.float32(1) / np.float32(own.size)
+        theta, run_rows = weights[run], chosen[run] if chosen.shape[1] else everything
+        share = np.float32(1) / np.float32(run_rows.size)
         _list_weights(theta, net, room)
-        for start in range(0, own.size, LANES):
-            block = own[start : start + LANES]
+        for start in range(0, run_rows.size, LANES):
+            block = run_rows[start : start + LANES]
             _forward(theta, rows, block, room)
             _backward(theta, rows, block, share, room, unit_gradients, more if start else gradient[run])
             if start:
@@ -77,7 +77,7 @@ def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, gradient: 
 def outputs(rows: CnnRows, weights: np.ndarray, logits: np.ndarray) -> None:
     """Logits [runs, n, classes] of all rows."""
     net, room = rows.net, _room(rows.net)
-    last, everything = room.units[net.places[3] :], np.arange(rows.labels.size)
+    last, everything = room.units[net.unit_starts[3] :], np.arange(rows.labels.size)
     for run in range(len(weights)):
         _list_weights(weights[run], net, room)
         for start in range(0, everything.size, LANES):
@@ -91,7 +91,7 @@ def outputs(rows: CnnRows, weights: np.ndarray, logits: np.ndarray) -> None:
 @compiled
 def _room(net: Net) -> Room:
     first, second = net.first, net.second
-    between, units = first.windows * first.units * LANES, net.places[4]
+    between, units = first.windows * first.units * LANES, net.unit_starts[4]
     return Room(
         np.empty(net.size + 1, np.float32),
         np.empty(net.size + 1, np.int64),
@@ -100,7 +100,7 @@ def _room(net: Net) -> Room:
         _aligned(between),
         np.empty(between, np.int32),
         _aligned(units * LANES).reshape(units, LANES),
-        np.empty(net.places[1] * LANES, np.int32),
+        np.empty(net.unit_starts[1] * LANES, np.int32),
     )
 
 
@@ -134,7 +134,7 @@ def _forward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, room: Room) -
              room.where2)  # fmt: skip
     for layer in range(3):
         start, units, inputs = net.starts[layer], net.widths[layer + 1], net.widths[layer]
-        stop, at = start + units * inputs, net.places[layer + 1]
+        stop, at = start + units * inputs, net.unit_starts[layer + 1]
         weights, biases = theta[start:stop].reshape(units, inputs), theta[stop : stop + units]
         enter_dense(weights, biases, values[start:], offsets[start:], firsts[net.lists[layer + 1] :],
                     room.units[at - inputs : at], layer < 2, room.units[at : at + units])  # fmt: skip
@@ -151,21 +151,22 @@ def _starts(net: Net, chosen: np.ndarray) -> np.ndarray:
 
 
 @compiled
-def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: Any, room: Room, gradients: np.ndarray,
-              gradient: np.ndarray) -> None:  # fmt: skip
+def _backward(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, share: np.float32, room: Room,
+              gradients: np.ndarray, gradient: np.ndarray) -> None:  # fmt: skip
     """gradient [size] of `share` times the loss over the chosen rows, whose way forward is in the room."""
     net = rows.net
-    last = net.places[3]
+    last = net.unit_starts[3]
     output_gradients(room.units[last:], rows.labels, chosen, share, gradients[last:])
     panels = np.empty((-(-max(net.widths) // WIDTH), LANES, WIDTH), np.float32)
     for layer in range(2, -1, -1):
         start, units, inputs = net.starts[layer], net.widths[layer + 1], net.widths[layer]
-        stop, at = start + units * inputs, net.places[layer + 1]
-        own, entered, before = gradients[at : at + units], room.units[at - inputs : at], gradients[at - inputs : at]
-        dense_gradients(own, entered, panels[: -(-inputs // WIDTH)], gradient[start:stop].reshape(units, inputs),
-                     gradient[stop : stop + units])  # fmt: skip
+        stop, at = start + units * inputs, net.unit_starts[layer + 1]
+        layer_gradients, before = gradients[at : at + units], gradients[at - inputs : at]
+        entered = room.units[at - inputs : at]
+        dense_gradients(layer_gradients, entered, panels[: -(-inputs // WIDTH)],
+                        gradient[start:stop].reshape(units, inputs), gradient[stop : stop + units])  # fmt: skip
         leave_dense(theta[start:stop].reshape(units, inputs), room.values[start:], room.offsets[start:],
-                    room.firsts[net.lists[layer + 1] :], own, before)  # fmt: skip
+                    room.firsts[net.lists[layer + 1] :], layer_gradients, before)  # fmt: skip
         if layer:
             relu_backward(entered, before)
     _leave_convolutions(theta, rows, chosen, room, gradients[: net.widths[0]], gradient)

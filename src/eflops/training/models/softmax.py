@@ -1,13 +1,13 @@
 """Softmax regression: one weight per class and feature, and an intercept per class where it is wanted."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from numba.extending import overload
 from torch import Tensor
 
+from eflops.data.federation import Facts
 from eflops.training.models.base import (
+    GradientFunction,
     Layer,
     MatrixRows,
     Operations,
@@ -17,7 +17,6 @@ from eflops.training.models.base import (
     is_kind,
     matrix_rows,
     uniform_start,
-    with_ones,
 )
 from eflops.training.models.classes import check_labels, class_count, class_metrics, softmax_errors
 from eflops.training.numerics.compiled import OPTIONS, compiled
@@ -52,9 +51,7 @@ class Softmax:
     def rows(self, x: np.ndarray, y: np.ndarray) -> Rows:
         """Rows of features."""
         check_labels(y, self.classes)
-        kind = ShiftedRows if self.has_intercept else SoftmaxRows
-        x = with_ones(x) if self.has_intercept else x
-        return Rows(torch.from_numpy(x), torch.from_numpy(y), lambda rows: kind(*matrix_rows(rows)))
+        return matrix_rows(ShiftedRows if self.has_intercept else SoftmaxRows, x, y, self.has_intercept)
 
     def initial(self, seed: int) -> Tensor:
         """Uniform within 1 / sqrt(features)."""
@@ -79,14 +76,14 @@ class Softmax:
 
 
 @overload(gradient, jit_options=OPTIONS)
-def _softmax(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> Any:
-    def over_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+def _softmax(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> GradientFunction | None:
+    def over_rows(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         if chosen.shape[1] == 0:
             _over_all_rows(rows.columns, rows.panels, rows.labels, weights, result)
         else:
             _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, result)
 
-    def over_shifted_rows(rows: Any, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+    def over_shifted_rows(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
         features = rows.columns.shape[1]
         inside, inside_result = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
         if chosen.shape[1] == 0:
@@ -142,19 +139,19 @@ def _over_all_rows(
 def _over_chosen_rows(
     panels: np.ndarray, labels: np.ndarray, features: int, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray
 ) -> None:
-    """Each run has rows of its own."""
+    """Each run has its rows."""
     classes = weights.shape[1] // features
-    own = np.zeros(len(panels) * WIDTH, np.float32)
+    padded = np.zeros(len(panels) * WIDTH, np.float32)
     logits = np.empty((classes, chosen.shape[1]), np.float32)
     for run in range(len(weights)):
         for label in range(classes):
-            own[:features] = weights[run, label * features : (label + 1) * features]
-            chosen_dots(own, panels, chosen[run], logits[label])
+            padded[:features] = weights[run, label * features : (label + 1) * features]
+            chosen_dots(padded, panels, chosen[run], logits[label])
         softmax_errors(logits, labels[chosen[run]])
         for label in range(classes):
             chosen_product(logits[label], panels, chosen[run], result[run, label * features : (label + 1) * features])
 
 
-def build(shape: tuple[int, ...], meta: dict[str, Any]) -> Softmax:
+def build(shape: tuple[int, ...], facts: Facts) -> Softmax:
     """The model for rows of this shape."""
-    return Softmax(shape[0], class_count(meta), meta.get("intercept", False))
+    return Softmax(shape[0], class_count(facts), facts.get("intercept", False))

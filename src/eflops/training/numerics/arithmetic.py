@@ -7,18 +7,25 @@ instructions, which a call would prevent. Sums of many numbers are PARTS sums si
 All are for compiled code, in the type of their arguments: float32, or float64 for constants that are made once.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numba
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Value
 from numba import types
+from numba.core.cpu import CPUContext
+from numba.core.types.abstract import Type
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic, overload
 
 from eflops.training.numerics import vectors
 from eflops.training.numerics.compiled import OPTIONS, compiled
 
 PARTS = 16
+
+Number = float | np.float32
 
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
 
@@ -41,10 +48,10 @@ LARGEST_64, BIAS_64, MANTISSA_64 = 708.0, np.int64(1023), np.int64(52)
 FRACTION_64, HALF_BITS_64, ROOT_HALF_64 = np.int64((1 << 52) - 1), np.int64(0x3FE << 52), 0.7071067811865476
 
 
-def _fma(typing: Any, x: Any, y: Any, z: Any) -> Any:
+def _fma(typing: Context, x: Type, y: Type, z: Type) -> vectors.Intrinsic | None:
     """x y + z, rounded once."""
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: vectors.Values) -> Value:
         kind = context.get_value_type(signature.return_type)
         name = f"llvm.fma.{'f32' if signature.return_type == numba.float32 else 'f64'}"
         function = builder.module.globals.get(name) or ir.Function(
@@ -55,22 +62,22 @@ def _fma(typing: Any, x: Any, y: Any, z: Any) -> Any:
     return (x(x, x, x), codegen) if x == y == z and x in (numba.float32, numba.float64) else None
 
 
-fma: Any = intrinsic(_fma)
+fma: Callable[..., float] = intrinsic(_fma)
 
 
-def exponential(x: Any) -> Any:
+def exponential(x: float) -> float:
     """e^x to within a rounding error or two, for x held within the range of its results. For compiled code alone."""
     raise NotImplementedError
 
 
-def logarithm(x: Any) -> Any:
+def logarithm(x: float) -> float:
     """ln x to within a rounding error or two, for normal x > 0. For compiled code alone."""
     raise NotImplementedError
 
 
 @overload(exponential, jit_options=OPTIONS)
-def _exponential(x: Any) -> Any:
-    def single(x: Any) -> Any:
+def _exponential(x: Number) -> Callable[[Number], Number] | None:
+    def single(x: Number) -> Number:
         """e^x = 2^n e^r with n = round(x / ln 2); ln 2 as a sum of two numbers keeps r exact."""
         x = LARGEST if x > LARGEST else x
         x = -LARGEST if x < -LARGEST else x
@@ -79,7 +86,7 @@ def _exponential(x: Any) -> Any:
         rest = fma(fma(fma(fma(fma(E5, r, E4), r, E3), r, E2), r, E1), r, E0)
         return (fma(rest, r * r, r) + ONE) * np.int32((np.int32(n) + BIAS) << MANTISSA).view(np.float32)
 
-    def double(x: Any) -> Any:
+    def double(x: Number) -> Number:
         x = LARGEST_64 if x > LARGEST_64 else x
         x = -LARGEST_64 if x < -LARGEST_64 else x
         n = np.floor(fma(x, INVERSE_LN2_64, 0.5))
@@ -93,8 +100,8 @@ def _exponential(x: Any) -> Any:
 
 
 @overload(logarithm, jit_options=OPTIONS)
-def _logarithm(x: Any) -> Any:
-    def single(x: Any) -> Any:
+def _logarithm(x: Number) -> Callable[[Number], Number] | None:
+    def single(x: Number) -> Number:
         """ln x = n ln 2 + ln(1 + r) with 1 + r between the roots of 1/2 and 2."""
         bits = np.float32(x).view(np.int32)
         m = np.int32((bits & FRACTION) | HALF_BITS).view(np.float32)
@@ -105,7 +112,7 @@ def _logarithm(x: Any) -> Any:
         rest = fma(fma(fma(fma(fma(fma(fma(fma(L8, r, L7), r, L6), r, L5), r, L4), r, L3), r, L2), r, L1), r, L0)
         return fma(LN2, n, r + fma(rest * r, square, fma(LN2_REST, n, -HALF * square)))
 
-    def double(x: Any) -> Any:
+    def double(x: Number) -> Number:
         """ln m = 2 artanh((m - 1) / (m + 1))."""
         bits = np.float64(x).view(np.int64)
         m = np.int64((bits & FRACTION_64) | HALF_BITS_64).view(np.float64)
@@ -121,23 +128,23 @@ def _logarithm(x: Any) -> Any:
     return {numba.float32: single, numba.float64: double}.get(x)
 
 
-def _into_parts(squared: bool) -> Any:
+def _into_parts(squared: bool) -> Callable[..., None]:
     """An intrinsic: parts [PARTS] += values [count, PARTS], or their squares, row by row, in registers.
 
     As a loop in Python it would read and write the parts in memory at every turn.
     """
 
     @intrinsic
-    def add_up(typing: Any, values: Any, count: Any, parts: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+    def add_up(typing: Context, values: types.Array, count: Type, parts: Type) -> vectors.Intrinsic | None:
+        def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: vectors.Values) -> Value:
             kinds, (_, count, _) = signature.args, arguments
             position, sums = (vectors.address(context, builder, kinds[index], arguments[index]) for index in (0, 2))
             vector = ir.VectorType(context.get_value_type(kinds[0].dtype), PARTS)
 
-            def body(k: Any, before: list) -> list:
+            def body(k: Value, before: vectors.Values) -> vectors.Values:
                 at = builder.gep(position, [builder.mul(k, vectors.WHOLE(PARTS))])
-                own = vectors.load(builder, at, vector)
-                return [vectors.fma(builder, own, own, *before) if squared else builder.fadd(*before, own)]
+                row = vectors.load(builder, at, vector)
+                return [vectors.fma(builder, row, row, *before) if squared else builder.fadd(*before, row)]
 
             (after,) = vectors.loop(builder, count, [vectors.load(builder, sums, vector)], body)
             vectors.store(builder, after, sums)
@@ -152,7 +159,7 @@ _add_values, _add_squares = _into_parts(False), _into_parts(True)
 
 
 @compiled
-def added_up(parts: np.ndarray) -> Any:
+def added_up(parts: np.ndarray) -> float:
     """The sum of PARTS numbers: halves are added to each other until one number is left."""
     half = PARTS // 2
     while half:
@@ -163,7 +170,7 @@ def added_up(parts: np.ndarray) -> Any:
 
 
 @compiled
-def total(values: np.ndarray) -> Any:
+def total(values: np.ndarray) -> float:
     """The sum of float32 numbers [n], or of float64."""
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS
@@ -174,7 +181,7 @@ def total(values: np.ndarray) -> Any:
 
 
 @compiled
-def sum_of_squares(values: np.ndarray) -> Any:
+def sum_of_squares(values: np.ndarray) -> float:
     """The sum of the squares of float32 numbers [n]."""
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS

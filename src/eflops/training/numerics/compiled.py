@@ -22,7 +22,9 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core.caching import FunctionCache
 from numba.core.compiler import CompileResult
+from numba.core.cpu import CPUContext
 from numba.core.serialize import dumps
+from numba.core.typing.templates import Signature
 
 from eflops.files import sha256, sha256_bytes, write_bytes
 
@@ -77,13 +79,13 @@ class CodeCache(FunctionCache):
     One file for each, without numba's index of numbered files, which two processes that write at once can mix up.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Function) -> None:
         self._py_func = function
         self._cache_path = str(folder())
         self._function = f"{function.__module__}.{function.__qualname__}"
         self._source = code_name(), sha256(Path(inspect.getfile(function)))
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def load_overload(self, sig: Signature, target_context: CPUContext) -> CompileResult | None:
         """The code for arguments of these types on this processor, if it is kept."""
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
@@ -93,12 +95,12 @@ class CodeCache(FunctionCache):
         except Exception:  # there is none, or what is there was cut short or is no code: it is compiled again
             return None
 
-    def save_overload(self, sig: Any, data: Any) -> None:
+    def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Keep the code, whole or not at all."""
         key = self._index_key(sig, data.codegen)
         write_bytes(self._file(key), dumps((key, data._reduce())))
 
-    def _file(self, key: Any) -> Path:
+    def _file(self, key: tuple[object, ...]) -> Path:
         """Named by all that the code depends on; numba's key holds types, processor and what the function encloses."""
         depends_on = repr((key, self._source, numba.__version__, sys.version))
         return folder() / f"{self._function}-{sha256_bytes(depends_on.encode())[:16]}.nbc"

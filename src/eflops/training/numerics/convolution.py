@@ -9,11 +9,15 @@ unit are a short list of values and positions, and images lie one behind the oth
 row of the kernel meets one stretch of 5 * channels numbers there, and a lane is a weight or a pixel.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Value
 from numba import types
+from numba.core.cpu import CPUContext
+from numba.core.types.abstract import Type
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from eflops.training.models.network import KERNEL
@@ -22,6 +26,8 @@ from eflops.training.numerics.vectors import (
     REAL,
     WHOLE,
     WIDTH,
+    Intrinsic,
+    Values,
     address,
     fma,
     lanes_at_once,
@@ -34,15 +40,16 @@ from eflops.training.numerics.vectors import (
 
 LANES = WIDTH
 # mypy takes the typing context for an argument of the caller's.
-emitted: Any = intrinsic
+emitted: Callable[[Callable[..., Intrinsic]], Callable[..., None]] = intrinsic
 
 # A row of the kernel has 5 * channels numbers: a short vector holds those of one channel, long ones those of more.
 SHORT, LONG = 8, 32
 
 
 @emitted
-def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, images: Any, at: Any, right: Any,
-                down: Any, bias: Any, out: Any, out_at: Any, where: Any, where_at: Any) -> Any:  # fmt: skip
+def pooled_unit(typing: Context, values: Type, offsets: Type, first: Type, count: Type, images: Type, at: Type,
+                right: Type, down: Type, bias: Type, out: Type, out_at: Type, where: Type,
+                where_at: Type) -> Intrinsic:  # fmt: skip
     """ReLU(bias + the largest of the four sums of a window) of one unit for LANES images.
 
     values, offsets: the unit's weights from `first` on, and how far their inputs are from the top left one of the
@@ -54,7 +61,7 @@ def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, 
     signature = types.void(values, offsets, whole, whole, images, whole, whole, whole, types.float32, out, whole,
                            where, whole)  # fmt: skip
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+    def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
         _, _, first, count, _, at, right, down, bias, _, out_at, _, where_at = arguments
         values, offsets, images, out, where = (
             _from(context, builder, signature, arguments, array, start)
@@ -79,10 +86,12 @@ def pooled_unit(typing: Any, values: Any, offsets: Any, first: Any, count: Any, 
     return signature, codegen
 
 
-def _sums_of_window(builder: Any, vector: Any, values: Any, offsets: Any, count: Any, corners: list) -> list:
+def _sums_of_window(
+    builder: IRBuilder, vector: ir.VectorType, values: Value, offsets: Value, count: Value, corners: Values
+) -> Values:
     """Of each corner: the sum over k of values[k] times the lanes at corner + offsets[k]."""
 
-    def step(k: Any, sums: list) -> list:
+    def step(k: Value, sums: Values) -> Values:
         weight = spread(builder, builder.load(builder.gep(values, [k])), vector)
         offset = builder.load(builder.gep(offsets, [k]))
         inputs = [load(builder, builder.gep(corner, [offset]), vector) for corner in corners]
@@ -91,8 +100,9 @@ def _sums_of_window(builder: Any, vector: Any, values: Any, offsets: Any, count:
     return loop(builder, count, [same(vector, 0.0)] * len(corners), step)
 
 
-def _largest(builder: Any, sums: list, positions: list) -> tuple[Any, Any]:
+def _largest(builder: IRBuilder, sums: Values, positions: Values) -> tuple[Value, Value]:
     """The largest sum and its position, lane by lane; of equal sums the first."""
+    # ">" and not ">=": the first of equal sums wins, as in torch, so that engines pass gradients to the same input.
     best, position = sums[0], positions[0]
     for other, its_position in zip(sums[1:], positions[1:], strict=True):
         larger = builder.fcmp_ordered(">", other, best)
@@ -100,12 +110,12 @@ def _largest(builder: Any, sums: list, positions: list) -> tuple[Any, Any]:
     return best, position
 
 
-def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
+def _add_patches(lanes: int, rows: int, with_sum: bool) -> Callable[..., None]:
     """An intrinsic that adds up stretches of images, each times a gradient."""
 
     @emitted
-    def add(typing: Any, values: Any, positions: Any, count: Any, images: Any, start: Any, pitch: Any, out: Any,
-            out_at: Any, sum_at: Any) -> Any:  # fmt: skip
+    def add(typing: Context, values: Type, positions: Type, count: Type, images: Type, start: Type, pitch: Type,
+            out: Type, out_at: Type, sum_at: Type) -> Intrinsic:  # fmt: skip
         """out[out_at:] [rows, lanes] += values[e] images[positions[e] + start + row * pitch + lane], e in order.
 
         with_sum: out[sum_at] += values[e] as well.
@@ -113,7 +123,7 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
         whole = types.int64
         signature = types.void(values, positions, whole, images, whole, whole, out, whole, whole)
 
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
             _, _, count, _, start, pitch, _, out_at, sum_at = arguments
             values, positions, images, out, total = (
                 _from(context, builder, signature, arguments, array, first)
@@ -122,7 +132,7 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Any:
 
             vector = ir.VectorType(REAL, lanes)
 
-            def step(e: Any, sums: list) -> list:
+            def step(e: Value, sums: Values) -> Values:
                 value, position = (builder.load(builder.gep(array, [e])) for array in (values, positions))
                 gradient, patch = spread(builder, value, vector), builder.gep(images, [builder.sext(position, WHOLE)])
                 lines = [builder.gep(patch, [builder.mul(pitch, WHOLE(row))]) for row in range(rows)]
@@ -154,8 +164,8 @@ add_upper_patches, add_lower_patches = _add_patches(LONG, UPPER, True), _add_pat
 
 
 @emitted
-def spread_patches(typing: Any, values: Any, positions: Any, count: Any, kernel: Any, kernel_at: Any, images: Any,
-                   pitch: Any) -> Any:  # fmt: skip
+def spread_patches(typing: Context, values: Type, positions: Type, count: Type, kernel: Type, kernel_at: Type,
+                   images: Type, pitch: Type) -> Intrinsic:  # fmt: skip
     """images[positions[e] + row * pitch + lane] += values[e] kernel[kernel_at:] [row, lane], e in order.
 
     kernel: KERNEL rows of LONG numbers; those behind the end of a row of the kernel are zero.
@@ -163,7 +173,7 @@ def spread_patches(typing: Any, values: Any, positions: Any, count: Any, kernel:
     whole = types.int64
     signature = types.void(values, positions, whole, kernel, whole, images, whole)
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+    def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
         _, _, count, _, kernel_at, _, pitch = arguments
         values, positions, kernel, images = (
             _from(context, builder, signature, arguments, array, first)
@@ -172,7 +182,7 @@ def spread_patches(typing: Any, values: Any, positions: Any, count: Any, kernel:
 
         vector = ir.VectorType(REAL, LONG)
 
-        def step(e: Any, _: list) -> list:
+        def step(e: Value, _: Values) -> Values:
             gradient = spread(builder, builder.load(builder.gep(values, [e])), vector)
             patch = builder.gep(images, [builder.sext(builder.load(builder.gep(positions, [e])), WHOLE)])
             for row in range(KERNEL):
@@ -188,13 +198,13 @@ def spread_patches(typing: Any, values: Any, positions: Any, count: Any, kernel:
 
 
 @emitted
-def turn(typing: Any, source: Any, starts: Any, first: Any, column: Any, out: Any, ends: Any, last: Any,
-         shift: Any) -> Any:  # fmt: skip
+def turn(typing: Context, source: Type, starts: Type, first: Type, column: Type, out: Type, ends: Type, last: Type,
+         shift: Type) -> Intrinsic:  # fmt: skip
     """out[ends[last + i] + shift + j] = source[starts[first + j] + column + i] for i, j < SHORT."""
     whole = types.int64
     signature = types.void(source, starts, whole, whole, out, ends, whole, whole)
 
-    def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+    def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
         _, _, first, column, _, _, last, shift = arguments
         source, starts, out, ends = (
             _from(context, builder, signature, arguments, array, start)
@@ -220,6 +230,8 @@ def turn(typing: Any, source: Any, starts: Any, first: Any, column: Any, out: An
     return signature, codegen
 
 
-def _from(context: Any, builder: Any, signature: Any, arguments: Sequence[Any], index: int, start: Any) -> Any:
+def _from(
+    context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values, index: int, start: Value
+) -> Value:
     """The address of the number `start` of the array that is the argument `index`."""
     return builder.gep(address(context, builder, signature.args[index], arguments[index]), [start])

@@ -5,8 +5,6 @@ one run. Constants are numbers of the arrays' type: a bare float would lift all 
 few, because the compiler makes vector instructions of such loops only.
 """
 
-from typing import Any
-
 import numpy as np
 from torch import Tensor
 
@@ -56,7 +54,7 @@ def logits(values: np.ndarray, low: float, high: float, one: float, result: np.n
 
 
 @compiled
-def recover_phi(gates: np.ndarray, numbers: tuple, limit: Any, phi: np.ndarray) -> None:
+def recover_phi(gates: np.ndarray, numbers: tuple, limit: np.float32, phi: np.ndarray) -> None:
     """scale ln(v / (1 - v)) + u c(u^2) with u = 2 v - 1 and a polynomial c, its highest power first, within `limit`.
 
     gates, phi [runs, size]; numbers: the coefficients of c; scale, where v is held at both ends, and 1.

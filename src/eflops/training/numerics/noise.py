@@ -1,7 +1,6 @@
 """Addressed randomness: a run's numbers follow from its seed, a purpose and an address alone."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -89,7 +88,7 @@ def _polynomial(coefficients: tuple, x: float) -> float:
 def _normal_quantiles(uniform: np.ndarray, result: np.ndarray) -> None:
     """The numbers below which a standard normal one lies with probability u + 2^-25, for u on the grid of 2^-24."""
     for index in range(uniform.size):
-        p: Any = np.float64(uniform[index]) + 2.0**-25
+        p: float = np.float64(uniform[index]) + 2.0**-25
         q = p - 0.5
         if abs(q) <= MIDDLE:
             r = MIDDLE_SQUARED - q * q

@@ -84,7 +84,7 @@ def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: 
 
 
 @compiled
-def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[np.float32, int]:
+def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[float, int]:
     """The sum of the values that are not marked, and how many they are."""
     parts, left = np.zeros(PARTS, np.float32), 0
     for index in range(values.size):

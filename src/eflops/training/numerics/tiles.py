@@ -4,11 +4,15 @@ A panel is [K, WIDTH]: K rows of WIDTH numbers. Intrinsics take arrays and offse
 numba frees an array after its last use by name.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Value
 from numba import types
+from numba.core.cpu import CPUContext
+from numba.core.types.abstract import Type
+from numba.core.typing.context import Context
+from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
 from eflops.training.numerics.vectors import (
@@ -16,6 +20,8 @@ from eflops.training.numerics.vectors import (
     REAL,
     WHOLE,
     WIDTH,
+    Intrinsic,
+    Values,
     address,
     fma,
     lanes_at_once,
@@ -27,7 +33,7 @@ from eflops.training.numerics.vectors import (
 )
 
 
-def tile(rows: int, panels: int, chosen: bool = False) -> Any:
+def tile(rows: int, panels: int, chosen: bool = False) -> Callable[..., None]:
     """An intrinsic that continues the chains of `rows` x `panels` * WIDTH numbers of `out` by `count` steps.
 
     Step k takes the row k of each panel, or its row chosen[k] where rows are chosen. Arrays have an offset (`_at`) and
@@ -35,11 +41,12 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
     """
 
     @intrinsic
-    def continue_chains(typing: Any, a: Any, a_at: Any, a_row: Any, a_step: Any, b: Any, b_at: Any, b_panel: Any,
-                        out: Any, out_at: Any, out_row: Any, count: Any, positions: Any) -> Any:  # fmt: skip
+    def continue_chains(typing: Context, a: Type, a_at: Type, a_row: Type, a_step: Type, b: Type, b_at: Type,
+                        b_panel: Type, out: Type, out_at: Type, out_row: Type, count: Type,
+                        positions: Type) -> Intrinsic:  # fmt: skip
         signature = types.void(a, *[types.int64] * 3, b, *[types.int64] * 2, out, *[types.int64] * 3, positions)
 
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+        def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
             a, a_at, a_row, a_step, b, b_at, b_panel, out, out_at, out_row, count, positions = arguments
             kinds = signature.args
             left, right, result, positions = (
@@ -52,6 +59,7 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
                 )
             )
             lefts = [builder.gep(left, [builder.mul(a_row, WHOLE(row))]) for row in range(rows)]
+            # Narrower vectors take a panel in two halves. A number is one lane, so its chain is the same either way.
             lanes = lanes_at_once(context)
             for part in range(0, WIDTH, lanes):
                 rights = [
@@ -72,12 +80,19 @@ def tile(rows: int, panels: int, chosen: bool = False) -> Any:
 
 
 def _chains(
-    builder: Any, lanes: int, lefts: list, step: Any, rights: list, results: list, count: Any, positions: Any
+    builder: IRBuilder,
+    lanes: int,
+    lefts: Values,
+    step: Value,
+    rights: Values,
+    results: Values,
+    count: Value,
+    positions: Value,
 ) -> None:
     """The loop over k: results[row, panel] += left[row, k] right[k, panel], each vector of results in a register."""
     vector = ir.VectorType(REAL, lanes)
 
-    def body(k: Any, sums: list) -> list:
+    def body(k: Value, sums: Values) -> Values:
         row = k if positions is None else builder.load(builder.gep(positions, [k]))
         panel_at, row_at = builder.mul(row, WHOLE(WIDTH)), builder.mul(k, step)
         columns = [load(builder, builder.gep(right, [panel_at]), vector) for right in rights]
@@ -90,15 +105,15 @@ def _chains(
         store(builder, value, position)
 
 
-def dot(rows: int) -> Any:
+def dot(rows: int) -> Callable[..., None]:
     """An intrinsic: out[first + i] = row chosen[first + i] of the matrix [K, n] in panels times weights, i < `rows`.
 
     Each is WIDTH sums of every WIDTH-th product, added up by halves.
     """
 
     @intrinsic
-    def multiply(typing: Any, weights: Any, b: Any, chosen: Any, first: Any, out: Any) -> Any:
-        def codegen(context: Any, builder: Any, signature: Any, arguments: Sequence[Any]) -> Any:
+    def multiply(typing: Context, weights: Type, b: Type, chosen: Type, first: Type, out: Type) -> Intrinsic:
+        def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: Values) -> Value:
             kinds = signature.args
             weights, right, positions, out = (
                 address(context, builder, kinds[index], arguments[index]) for index in (0, 1, 2, 4)
@@ -117,18 +132,21 @@ def dot(rows: int) -> Any:
     return multiply
 
 
-def _dots(builder: Any, weights: Any, right: Any, rows: list, count: Any, size: Any, results: list) -> None:
+def _dots(
+    builder: IRBuilder, weights: Value, right: Value, rows: Values, count: Value, size: Value, results: Values
+) -> None:
     """The loop over panels for some rows at once."""
     vector = ir.VectorType(REAL, WIDTH)
     rights = [builder.gep(right, [builder.mul(row, WHOLE(WIDTH))]) for row in rows]
 
-    def body(panel: Any, sums: list) -> list:
-        own = load(builder, builder.gep(weights, [builder.mul(panel, WHOLE(WIDTH))]), vector)
+    def body(panel: Value, sums: Values) -> Values:
+        weight = load(builder, builder.gep(weights, [builder.mul(panel, WHOLE(WIDTH))]), vector)
         at = builder.mul(panel, size)
         values = [load(builder, builder.gep(position, [at]), vector) for position in rights]
-        return [fma(builder, own, value, total) for value, total in zip(values, sums, strict=True)]
+        return [fma(builder, weight, value, total) for value, total in zip(values, sums, strict=True)]
 
     for position, parts in zip(results, loop(builder, count, [same(vector, 0.0)] * len(rows), body), strict=True):
+        # Always WIDTH sums, also where vectors are narrower: the order of the additions may not depend on that.
         half = WIDTH // 2
         while half:
             low, high = (

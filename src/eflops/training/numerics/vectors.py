@@ -1,16 +1,23 @@
 """LLVM instructions on vectors of float32 numbers, for the intrinsics of `tiles` and `convolution`."""
 
 from collections.abc import Callable
-from typing import Any
 
 from llvmlite import ir
+from llvmlite.ir import IRBuilder, Value
+from numba import types
+from numba.core.cpu import CPUContext
+from numba.core.typing.templates import Signature
 
 WIDTH = 32
+
+Values = list[Value]
+# What an intrinsic gives numba: its signature, and the function that emits its instructions.
+Intrinsic = tuple[Signature, Callable[[CPUContext, IRBuilder, Signature, Values], Value]]
 
 REAL, WHOLE, INDEX = ir.FloatType(), ir.IntType(64), ir.IntType(32)
 
 
-def loop(builder: Any, count: Any, starts: list, body: Callable[[Any, list], list]) -> list:
+def loop(builder: IRBuilder, count: Value, starts: Values, body: Callable[[Value, Values], Values]) -> Values:
     """The last values of: values = starts; for k in range(count): values = body(k, values)."""
     before, head = builder.block, builder.append_basic_block("head")
     again, done = builder.append_basic_block("body"), builder.append_basic_block("done")
@@ -29,37 +36,37 @@ def loop(builder: Any, count: Any, starts: list, body: Callable[[Any, list], lis
     return values
 
 
-def lanes_at_once(context: Any) -> int:
+def lanes_at_once(context: CPUContext) -> int:
     """Numbers of WIDTH that are worked on at once: all of a tile fits into registers of 512 bits only."""
     return WIDTH if "+avx512f" in context.codegen()._tm_features else WIDTH // 2
 
 
-def address(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+def address(context: CPUContext, builder: IRBuilder, kind: types.Array, array: Value) -> Value:
     """The address of an array's first number."""
     return context.make_array(kind)(context, builder, array).data
 
 
-def load(builder: Any, position: Any, vector: Any) -> Any:
+def load(builder: IRBuilder, position: Value, vector: ir.VectorType) -> Value:
     return builder.load(builder.bitcast(position, vector.as_pointer()), align=4)
 
 
-def store(builder: Any, value: Any, position: Any) -> None:
+def store(builder: IRBuilder, value: Value, position: Value) -> None:
     builder.store(value, builder.bitcast(position, value.type.as_pointer()), align=4)
 
 
-def same(vector: Any, number: float) -> Any:
+def same(vector: ir.VectorType, number: float) -> Value:
     """A constant vector with this number in every lane."""
     return ir.Constant(vector, [vector.element(number)] * vector.count)
 
 
-def spread(builder: Any, number: Any, vector: Any) -> Any:
+def spread(builder: IRBuilder, number: Value, vector: ir.VectorType) -> Value:
     """A vector with this number in every lane."""
     nothing = ir.Constant(vector, ir.Undefined)
     first = ir.Constant(ir.VectorType(INDEX, vector.count), [INDEX(0)] * vector.count)
     return builder.shuffle_vector(builder.insert_element(nothing, number, INDEX(0)), nothing, first)
 
 
-def fma(builder: Any, x: Any, y: Any, z: Any) -> Any:
+def fma(builder: IRBuilder, x: Value, y: Value, z: Value) -> Value:
     """x y + z of vectors, rounded once."""
     name = f"llvm.fma.v{x.type.count}f32"
     function = builder.module.globals.get(name) or ir.Function(
