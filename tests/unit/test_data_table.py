@@ -192,7 +192,9 @@ def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
     whole["dose"] = whole["dose"].astype(float)
     whole.loc[3, "dose"] = -1e300
     whole.to_csv("t.csv", index=False)
-    assert report(spec_of(entry()), [0]).faults == ["t.csv: 1 value is missing, not finite or too large: dose of row 4."]
+    assert report(spec_of(entry()), [0]).faults == [
+        "t.csv: 1 value is missing, not finite or too large: dose of row 4."
+    ]
 
 
 @pytest.mark.parametrize(
