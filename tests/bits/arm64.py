@@ -38,30 +38,30 @@ def python() -> tuple[list[str], dict[str, str]]:
     missing = [f"{name} (Debian package {package})" for name, package in PROGRAMS.items() if not shutil.which(name)]
     if missing:
         raise Unavailable(f"not installed: {', '.join(missing)}")
-    place = _made()
-    paths = [PROJECT / "src", PROJECT / "tests", place / "wheels"]
+    root = _made()
+    paths = [PROJECT / "src", PROJECT / "tests", root / "wheels"]
     environment = {
-        "PYTHONHOME": str(place / "debian" / "usr"),
+        "PYTHONHOME": str(root / "debian" / "usr"),
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
         # Compiling under emulation takes minutes, so the code is kept for the next run; other code has other names.
-        "NUMBA_CACHE_DIR": str(place / "machine-code"),
+        "NUMBA_CACHE_DIR": str(root / "machine-code"),
     }
-    return ["qemu-aarch64", "-cpu", PROCESSOR, "-L", str(place / "debian"), str(_interpreter(place))], environment
+    return ["qemu-aarch64", "-cpu", PROCESSOR, "-L", str(root / "debian"), str(_interpreter(root))], environment
 
 
 def _made() -> Path:
     """The folder that holds it, whole or not at all."""
     users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "eflops"
     wheels = _pinned()
-    place = users / f"arm64-{hashlib.sha256(' '.join((*DEBIAN, *wheels)).encode()).hexdigest()[:12]}"
-    if not place.exists():
+    root = users / f"arm64-{hashlib.sha256(' '.join((*DEBIAN, *wheels)).encode()).hexdigest()[:12]}"
+    if not root.exists():
         users.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="arm64-", dir=users) as folder:
             made = Path(folder) / "made"
             _unpack_debian(Path(folder) / "apt", made)
             _unpack_wheels(made, wheels)
-            made.rename(place)
-    return place
+            made.rename(root)
+    return root
 
 
 def _pinned() -> list[str]:
@@ -100,9 +100,9 @@ def _unpack_wheels(made: Path, wheels: Sequence[str]) -> None:
     _run(f"wheels for arm64 and Python {version} cannot be fetched", pip)
 
 
-def _interpreter(place: Path) -> Path:
+def _interpreter(root: Path) -> Path:
     """Debian's python3 is a link to the interpreter, whose name has its version."""
-    link = place / "debian" / "usr" / "bin" / "python3"
+    link = root / "debian" / "usr" / "bin" / "python3"
     return link.with_name(os.readlink(link))
 
 

@@ -16,5 +16,5 @@ def test_an_arm_processor_has_the_same_results() -> None:
         command, environment = python()
     except Unavailable as reason:
         pytest.skip(str(reason))
-    own, arm = start(), start(command, **environment)
-    assert differing(hashes(own), hashes(arm)) == []
+    native, arm = start(), start(command, **environment)
+    assert differing(hashes(native), hashes(arm)) == []

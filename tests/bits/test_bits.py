@@ -39,8 +39,8 @@ def own_and_foreign(for_haswell: dict[str, str]) -> list[dict[str, str]]:
 
 
 def test_machine_code_for_another_processor_has_the_same_results(own_and_foreign: list[dict[str, str]]) -> None:
-    own, foreign = own_and_foreign
-    assert differing(own, foreign) == []
+    native, foreign = own_and_foreign
+    assert differing(native, foreign) == []
 
 
 def test_emulated_processors_have_the_same_results(
@@ -50,5 +50,5 @@ def test_emulated_processors_have_the_same_results(
     if emulator is None:
         pytest.skip("qemu-x86_64 is not installed (Debian package qemu-user)")
     processes = {model: start((emulator, "-cpu", model, *OWN_PYTHON), **for_haswell) for model in EMULATED}
-    found = {model: differing(own_and_foreign[0], hashes(process)) for model, process in processes.items()}
-    assert found == {model: [] for model in EMULATED}
+    differences = {model: differing(own_and_foreign[0], hashes(process)) for model, process in processes.items()}
+    assert differences == {model: [] for model in EMULATED}

@@ -91,9 +91,9 @@ class Browser:
 
     def wait(self, expression: str) -> None:
         """Wait until an expression holds, which the browser looks at before each frame that it paints."""
-        told = f"""new Promise((done, fail) => {{ let looks = 0; const look = () => ({expression}) ? done(true)
+        promise = f"""new Promise((done, fail) => {{ let looks = 0; const look = () => ({expression}) ? done(true)
             : ++looks > {LOOKS} ? fail(new Error("never true")) : requestAnimationFrame(look); look(); }})"""
-        assert self.evaluate(told), expression
+        assert self.evaluate(promise), expression
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
@@ -101,9 +101,9 @@ class Browser:
             assert data, "the browser ended by itself"
             self._rest += data
         message, _, self._rest = self._rest.partition(b"\0")
-        found: dict[str, Any] = json.loads(message)
-        if found.get("method") == "Network.requestWillBeSent":
-            self.requests.append(found["params"]["request"]["url"])
-        elif found.get("method") == "Runtime.exceptionThrown":
-            self.mistakes.append(json.dumps(found["params"]["exceptionDetails"])[:500])
-        return found
+        event: dict[str, Any] = json.loads(message)
+        if event.get("method") == "Network.requestWillBeSent":
+            self.requests.append(event["params"]["request"]["url"])
+        elif event.get("method") == "Runtime.exceptionThrown":
+            self.mistakes.append(json.dumps(event["params"]["exceptionDetails"])[:500])
+        return event

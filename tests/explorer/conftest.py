@@ -66,7 +66,7 @@ def page(study: Path) -> Path:
     """Its page, beside the same study with one number moved."""
     before = Path(shutil.copytree(study, study.parent / "before"))
     numbers = (before / TABLE).read_text().splitlines()
-    row = next(place for place, line in enumerate(numbers) if line.startswith("0.64,eflops,"))
+    row = next(index for index, line in enumerate(numbers) if line.startswith("0.64,eflops,"))
     cells = numbers[row].split(",")
     numbers[row] = ",".join([*cells[:2], str(float(cells[2]) + 0.2), *cells[3:]])
     (before / TABLE).write_text("\n".join(numbers) + "\n")

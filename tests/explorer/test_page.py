@@ -22,7 +22,7 @@ SEEDS_OF_DRAWS = [str(seed) for _ in DRAWS for seed in range(SEEDS)]
 def click(browser: Browser, selector: str, text: str = "") -> None:
     """Click what a person would see, and wait for the view that it leads to."""
     browser.evaluate("document.documentElement.dataset.shown = 'nothing yet'")
-    found = browser.evaluate(
+    clicked = browser.evaluate(
         f"""(() => {{
             const all = [...document.querySelectorAll({json.dumps(selector)})];
             const one = all.find((each) => !{json.dumps(text)} || each.textContent.trim() === {json.dumps(text)});
@@ -30,7 +30,7 @@ def click(browser: Browser, selector: str, text: str = "") -> None:
             return one !== undefined;
         }})()"""
     )
-    assert found, f"nothing to click at {selector} {text}"
+    assert clicked, f"nothing to click at {selector} {text}"
     browser.wait("document.documentElement.dataset.shown !== 'nothing yet'")
 
 
@@ -45,11 +45,11 @@ def text(browser: Browser, selector: str = "#view") -> str:
     return str(browser.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
 
 
-def column(browser: Browser, caption: str, place: int) -> list[str]:
+def column(browser: Browser, caption: str, index: int) -> list[str]:
     """A column of the table whose caption holds some words."""
     named = f"(each) => each.caption?.innerText.includes({json.dumps(caption)})"
     table = f"[...document.querySelectorAll('#view table')].find({named})"
-    return list(browser.evaluate(f"[...{table}.tBodies[0].rows].map((row) => row.cells[{place}].innerText.trim())"))
+    return list(browser.evaluate(f"[...{table}.tBodies[0].rows].map((row) => row.cells[{index}].innerText.trim())"))
 
 
 def test_the_home_page_has_verdicts_claims_findings_and_all_tables_and_figures(browser: Browser, study: Path) -> None:
@@ -106,9 +106,9 @@ def test_a_seed_opens_its_run_with_its_curve_and_record(browser: Browser, study:
 def test_true_and_false_positives_add_up_to_the_recovery(browser: Browser, study: Path) -> None:
     go(browser, f"#run/{RUN}")
     record = read(study / f"runs/{RUN}.json")
-    told = re.search(r"Of (\d+) true features (\d+) were found", text(browser))
-    assert told
-    assert int(told[2]) / int(told[1]) == pytest.approx(record.result.metrics["support_recovery"])
+    counts = re.search(r"Of (\d+) true features (\d+) were found", text(browser))
+    assert counts
+    assert int(counts[2]) / int(counts[1]) == pytest.approx(record.result.metrics["support_recovery"])
 
 
 @pytest.mark.parametrize("verb", ["explain", "verify"])
@@ -126,10 +126,10 @@ def test_the_command_that_is_copied_says_what_the_page_says(
     assert main([*shlex.split(command)[1:], *(["--json"] if verb == "explain" else [])]) == 0
     said = capsys.readouterr().out
     if verb == "explain":
-        told = json.loads(said)
-        assert [f"{run['value']:.4g}" for run in told["runs"]] == column(browser, "30 runs", 3)
-        assert [run["result_sha256"][:12] for run in told["runs"]] == column(browser, "30 runs", 4)
-        assert told["formula"] in text(browser)
+        explanation = json.loads(said)
+        assert [f"{run['value']:.4g}" for run in explanation["runs"]] == column(browser, "30 runs", 3)
+        assert [run["result_sha256"][:12] for run in explanation["runs"]] == column(browser, "30 runs", 4)
+        assert explanation["formula"] in text(browser)
 
 
 def test_a_tile_opens_the_lines_behind_it(browser: Browser, study: Path) -> None:
@@ -200,9 +200,9 @@ def test_compare_draws_every_run_and_pairs_the_trials_of_a_search(browser: Brows
     go(browser, "#compare?of=synthetic&y=score&x=set_rate&one=eflops&other=flops")
     trials = pd.read_csv(study / "search/synthetic.csv").pivot(index="variant", columns="method", values="score")
     difference = (trials["eflops"] - trials["flops"]).mean()
-    told = re.search(r"4 pairs: mean (\S+),", text(browser))
-    assert told
-    assert float(told[1].replace(MINUS, "-")) == pytest.approx(difference, rel=1e-2)
+    mean = re.search(r"4 pairs: mean (\S+),", text(browser))
+    assert mean
+    assert float(mean[1].replace(MINUS, "-")) == pytest.approx(difference, rel=1e-2)
 
 
 def test_what_compare_shows_can_be_downloaded(browser: Browser) -> None:
@@ -294,11 +294,11 @@ def test_no_view_is_wider_than_a_phone(browser: Browser) -> None:
 
 
 def test_how_long_views_take(browser: Browser, page: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Measured and told, not asserted: a machine may be busy."""
+    """Measured and printed, not asserted: a machine may be busy."""
     first = browser.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN")
-    told = [f"explorer.html {page.stat().st_size / 1e6:.2f} MB; home {first:.0f} ms"]
+    timings = [f"explorer.html {page.stat().st_size / 1e6:.2f} MB; home {first:.0f} ms"]
     for fragment in ("#tables/support_recovery", CELL, f"#run/{RUN}", "#figures/fig1b", "#compare"):
         go(browser, fragment)
-        told.append(f"{fragment.partition('?')[0]} {browser.evaluate('Explorer.took'):.0f} ms")
+        timings.append(f"{fragment.partition('?')[0]} {browser.evaluate('Explorer.took'):.0f} ms")
     with capsys.disabled():
-        print("\n" + "; ".join(told))
+        print("\n" + "; ".join(timings))

@@ -30,7 +30,7 @@ def test_a_number_that_the_file_does_not_have_stays_text() -> None:
 
 def test_columns_are_packed_without_loss() -> None:
     short = coded(["x", {"a": 1}, "x"])
-    assert [short["of"][place] for place in short["at"]] == ["x", {"a": 1}, "x"]
+    assert [short["of"][index] for index in short["at"]] == ["x", {"a": 1}, "x"]
     assert steps([3, 7, 8]) == [3, 4, 1]
     assert [rounded(value) for value in (0.123456, 3.0, float("nan"), None)] == [0.1235, 3, None, None]
 

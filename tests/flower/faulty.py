@@ -70,7 +70,7 @@ class Dies(Faulty):
     """The node's process and all that it started are killed in the middle of a round."""
 
     def fail(self) -> None:
-        own = psutil.Process()
-        node = next(process for process in own.parents() if "flower-supernode" in " ".join(process.cmdline()))
+        this_process = psutil.Process()
+        node = next(process for process in this_process.parents() if "flower-supernode" in " ".join(process.cmdline()))
         for process in (node, *node.children(recursive=True)):
             process.kill()

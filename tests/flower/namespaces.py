@@ -72,8 +72,8 @@ class Lan:
 
     def start(self, name: str, command: str, **environment: str) -> "subprocess.Popen[bytes]":
         """Start a command of a host in its own folder; what it says goes to a log beside the host's folder."""
-        own = self.folder / name
-        hide = f"mount --bind '{own}' /mnt && mount -t tmpfs none '{self.folder}' && cd /mnt && exec {command}"
+        host_folder = self.folder / name
+        hide = f"mount --bind '{host_folder}' /mnt && mount -t tmpfs none '{self.folder}' && cd /mnt && exec {command}"
         with open(self.log(name, command), "wb") as log:
             process = subprocess.Popen(
                 ["ip", "netns", "exec", _space(name), "unshare", "--mount", "sh", "-c", hide],

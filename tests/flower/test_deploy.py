@@ -42,16 +42,16 @@ def deployed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("WATCH_LOG", str(folder / "opened.txt"))
         patch.setenv("WATCH_ROOT", str(folder / "clean"))
         patch.setenv(MARK, str(folder))
-        told = "experiment='small' seed=1 settings='rounds=2 finetune_rounds=1'"
+        run_config = "experiment='small' seed=1 settings='rounds=2 finetune_rounds=1'"
         places = ["--config", str(write_config(folder)), "--folder", str(folder / "clean")]
-        assert main(["deploy", *places, "--run-config", told, "--port", str(free_ports(4)), "--start"]) == 0
+        assert main(["deploy", *places, "--run-config", run_config, "--port", str(free_ports(4)), "--start"]) == 0
     return folder / "clean"
 
 
 def test_a_federation_gives_the_batched_result_bit_for_bit(deployed: Path, tmp_path: Path) -> None:
-    found = only_record(deployed / "server" / "results-flower")
+    deployed_record = only_record(deployed / "server" / "results-flower")
     batched = in_batch(tmp_path, {"seed": 1, "settings": "rounds=2 finetune_rounds=1"})
-    assert found.result_sha256 == batched.result_sha256
+    assert deployed_record.result_sha256 == batched.result_sha256
 
 
 def test_a_demonstration_leaves_no_process_behind(deployed: Path) -> None:
@@ -60,8 +60,8 @@ def test_a_demonstration_leaves_no_process_behind(deployed: Path) -> None:
 
 
 def test_the_record_counts_the_channel_beside_the_wire(deployed: Path) -> None:
-    found = only_record(deployed / "server" / "results-flower")
-    traffic, channel = found.result.traffic.values(), found.circumstances.channel
+    deployed_record = only_record(deployed / "server" / "results-flower")
+    traffic, channel = deployed_record.result.traffic.values(), deployed_record.circumstances.channel
     assert channel["messages"] == sum(phase["messages"] for phase in traffic) == 2 * CLIENTS * 3
     wire = {way: sum(phase[way] for phase in traffic) for way in ("down", "up")}
     assert wire["down"] < channel["down"]
@@ -71,10 +71,10 @@ def test_the_record_counts_the_channel_beside_the_wire(deployed: Path) -> None:
 def test_the_server_reads_no_clients_block_and_a_node_only_its_own(deployed: Path) -> None:
     opened: dict[str, set[Path]] = {}
     for line in (deployed.parent / "opened.txt").read_text().splitlines():
-        place, path = line.split("\t")
-        opened.setdefault(place, set()).add(Path(path).relative_to(deployed))
-    for place, paths in opened.items():
-        assert {path.parts[0] for path in paths} == {place}
+        host, path = line.split("\t")
+        opened.setdefault(host, set()).add(Path(path).relative_to(deployed))
+    for host, paths in opened.items():
+        assert {path.parts[0] for path in paths} == {host}
     assert set(opened) == {"server", *(f"node{client}" for client in range(CLIENTS))}
     assert Path("server/test/federation.npz") in opened["server"]
     assert all(Path(f"node{client}/data/federation.npz") in opened[f"node{client}"] for client in range(CLIENTS))

@@ -51,11 +51,11 @@ def dealt(tmp_path: Path) -> Path:
 def test_a_node_holds_its_own_clients_rows_and_nothing_else(dealt: Path) -> None:
     whole = federation()
     for client in range(len(ROWS)):
-        own = load(dealt / f"node{client}" / "data")
-        assert own.client_ids == (client,)
-        assert np.array_equal(own.clients[0].x, whole.clients[client].x)
-        assert (len(own.clients), len(own.test), own.truth) == (1, 0, {})
-        assert own.meta == {"task": "classification", "classes": 2, "client_ids": [client]}
+        node_data = load(dealt / f"node{client}" / "data")
+        assert node_data.client_ids == (client,)
+        assert np.array_equal(node_data.clients[0].x, whole.clients[client].x)
+        assert (len(node_data.clients), len(node_data.test), node_data.truth) == (1, 0, {})
+        assert node_data.meta == {"task": "classification", "classes": 2, "client_ids": [client]}
 
 
 def test_the_server_holds_the_test_rows_and_the_counts_and_nothing_else(dealt: Path) -> None:
@@ -189,9 +189,9 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.
 
 def test_every_host_gets_two_commands_with_the_servers_address(tmp_path: Path) -> None:
     assert deploy(tmp_path, "--address", "10.7.0.1", "--address", "fl.example.org", "--port", "9000") == 0
-    found = {str(path.relative_to(tmp_path / "new")) for path in (tmp_path / "new").rglob("*.sh")}
+    scripts = {str(path.relative_to(tmp_path / "new")) for path in (tmp_path / "new").rglob("*.sh")}
     nodes = {f"node{client}/{name}.sh" for client in (0, 1) for name in ("supernode", "superexec")}
-    assert found == {"server/superlink.sh", "server/run.sh", *nodes}
+    assert scripts == {"server/superlink.sh", "server/run.sh", *nodes}
     assert "--superlink 10.7.0.1:9000" in (tmp_path / "new/node0/supernode.sh").read_text()
     assert "--enable-supernode-auth" in (tmp_path / "new/server/superlink.sh").read_text()
     # A folder can be copied to another host: nothing in it names where it was made.

@@ -1,4 +1,4 @@
-"""What the server does about clients that fail, on a grid whose nodes do as they are told."""
+"""What the server does about clients that fail, on a grid whose nodes answer as each test sets."""
 
 import math
 import re
@@ -83,12 +83,12 @@ class Nodes(Grid):
     set_run = create_message = send_and_receive = _unused
 
 
-def content(asked: Message, /, **values: Any) -> Message:
-    return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=asked)
+def content(request: Message, /, **values: Any) -> Message:
+    return Message(RecordDict({RECORD: ConfigRecord(values)}), reply_to=request)
 
 
-def answered(asked: Message, sent: messages.Message) -> Message:
-    return content(asked, message=messages.encode(sent, SIZE), layout=messages.layout(sent))
+def answered(request: Message, sent: messages.Message) -> Message:
+    return content(request, message=messages.encode(sent, SIZE), layout=messages.layout(sent))
 
 
 def plain(theta: torch.Tensor) -> messages.Message:
@@ -131,8 +131,8 @@ def transport(*behaviours: list[Behaviour], **fault_policy: Any) -> GridTranspor
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
-    asked = ClientSelection([7], torch.tensor([weights]))
-    return transport.exchange(PHASE, plain(torch.zeros(1, SIZE)), asked, round_)
+    selection = ClientSelection([7], torch.tensor([weights]))
+    return transport.exchange(PHASE, plain(torch.zeros(1, SIZE)), selection, round_)
 
 
 def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched() -> None:
@@ -232,8 +232,8 @@ def node(client: int, rows: int = 5, code: str = "a1b2", nodes: int = 0) -> list
 
 
 def test_clients_are_found_whatever_numbers_their_nodes_have() -> None:
-    found = meet(Nodes([node(2), node(0, rows=9), node(1)]), 3, WORK, 5)
-    assert found == {0: Node(101, 0, 9), 1: Node(102, 1, 5), 2: Node(100, 2, 5)}
+    nodes = meet(Nodes([node(2), node(0, rows=9), node(1)]), 3, WORK, 5)
+    assert nodes == {0: Node(101, 0, 9), 1: Node(102, 1, 5), 2: Node(100, 2, 5)}
 
 
 def test_nodes_that_name_no_client_get_the_numbers_that_are_left_in_their_own_order() -> None:

@@ -42,14 +42,17 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lan]:
     if reason:
         pytest.skip(reason)
     folder = tmp_path_factory.mktemp("lan")
-    tools, own = str(Path(sys.executable).parent), os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)])
-    with Lan(folder / "hosts", {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": own}) as lan:
+    tools, python_path = (
+        str(Path(sys.executable).parent),
+        os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)]),
+    )
+    with Lan(folder / "hosts", {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": python_path}) as lan:
         address = lan.add("server")
-        told = (
+        run_config = (
             "experiment='small' method='fedavg' seed=1 faults='repeat' timeout=12 repeats=50 "
             "settings='rounds=6 finetune_rounds=1'"
         )
-        options = ["--config", str(write_config(folder)), "--folder", str(folder / "hosts"), "--run-config", told]
+        options = ["--config", str(write_config(folder)), "--folder", str(folder / "hosts"), "--run-config", run_config]
         assert main(["deploy", *options, "--address", address]) == 0
         (folder / "hosts" / "node2" / "garbage").mkdir()
         (folder / "hosts" / "node2" / "garbage" / "sitecustomize.py").write_text(GARBAGE)
@@ -73,8 +76,8 @@ def wait_for(lan: Lan, process: "subprocess.Popen[bytes]", command: str, text: s
         time.sleep(0.1)
 
 
-def start_run(lan: Lan, *told: str) -> "subprocess.Popen[bytes]":
-    options = " ".join(f"--run-config {word!r}" for word in told)
+def start_run(lan: Lan, *run_configs: str) -> "subprocess.Popen[bytes]":
+    options = " ".join(f"--run-config {word!r}" for word in run_configs)
     run = lan.start("server", f"./run.sh {options}")
     wait_for(lan, run, "./run.sh", "Successfully started run")
     return run
@@ -96,9 +99,9 @@ def first_run(lan: Lan) -> str:
 
 
 def test_a_link_that_was_cut_for_a_round_changes_no_bit(lan: Lan, first_run: str, tmp_path: Path) -> None:
-    told = {"method": "fedavg", "seed": 1, "settings": "rounds=6 finetune_rounds=1"}
+    run_config = {"method": "fedavg", "seed": 1, "settings": "rounds=6 finetune_rounds=1"}
     assert "client 1 did not answer in time" in first_run
-    assert in_batch(tmp_path, told).result_sha256 in first_run
+    assert in_batch(tmp_path, run_config).result_sha256 in first_run
     assert only_record(lan.folder / "server" / "results-flower").result.faults == []
 
 
@@ -114,8 +117,8 @@ def test_a_client_that_sends_garbage_is_set_aside_with_a_sentence_in_the_log(lan
     path = os.pathsep.join(["/mnt/garbage", lan.environment["PYTHONPATH"]])
     lan.stop("node2", "./superexec.sh")
     lan.start("node2", "./superexec.sh", PYTHONPATH=path)
-    told = f"faults='continue' timeout={LONGEST_SECONDS} results='other' settings='rounds=3 finetune_rounds=0'"
-    run = start_run(lan, f"seed=0 {told}")
+    run_config = f"faults='continue' timeout={LONGEST_SECONDS} results='other' settings='rounds=3 finetune_rounds=0'"
+    run = start_run(lan, f"seed=0 {run_config}")
     assert run.wait(LONGEST_SECONDS) == 0
     fault = "training round 2: client 2 answered with something that is no message"
     assert fault in said(lan, "server", "./run.sh")

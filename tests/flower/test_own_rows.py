@@ -100,8 +100,8 @@ def in_batch(hospitals: Path) -> record.Record:
 
 def test_hospitals_train_on_their_own_files_as_the_batched_engine_would(hospitals: Path) -> None:
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
-    found = record.read(serve(grid, keys(hospitals), hospitals))
-    assert found.result_sha256 == in_batch(hospitals).result_sha256
+    federated = record.read(serve(grid, keys(hospitals), hospitals))
+    assert federated.result_sha256 == in_batch(hospitals).result_sha256
 
 
 def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(

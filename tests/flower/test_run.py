@@ -50,8 +50,8 @@ def flwr_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
             assert superlink.poll() is None, (folder / "superlink.log").read_text()
             time.sleep(0.2)
 
-        def run(told: str, nodes: int) -> str:
-            options = ["--stream", "--run-config", told, "--federation-config", f"num-supernodes={nodes}"]
+        def run(run_config: str, nodes: int) -> str:
+            options = ["--stream", "--run-config", run_config, "--federation-config", f"num-supernodes={nodes}"]
             done = subprocess.run(
                 ["flwr", "run", ".", "here", *options],
                 env=environment, cwd=folder / "app", capture_output=True, text=True, timeout=300,
@@ -73,17 +73,20 @@ def _answers(port: int) -> bool:
 
 
 def test_flwr_run_goes_on_where_it_was_cut_short_and_gives_the_batched_result(flwr_run: Run, tmp_path: Path) -> None:
-    told = f"experiment='small' method='raises' seed=1 results='{tmp_path / 'results'}'"
-    first = flwr_run(told, 3)
+    run_config = f"experiment='small' method='raises' seed=1 results='{tmp_path / 'results'}'"
+    first = flwr_run(run_config, 3)
     assert "eflops.errors.UserError: training round 2: client 1 failed (ValueError)" in first
     assert "No additional application dependencies needed installation" in first
-    second = flwr_run(told, 3)
+    second = flwr_run(run_config, 3)
     assert "1 rounds were taken over from an earlier attempt" in second
     assert "finetuning round 4/4" in second
-    found, batched = only_record(tmp_path / "results"), in_batch(tmp_path / "batched", {"method": "fedavg", "seed": 1})
-    assert found.result_sha256 == batched.result_sha256
+    flower_record, batched = (
+        only_record(tmp_path / "results"),
+        in_batch(tmp_path / "batched", {"method": "fedavg", "seed": 1}),
+    )
+    assert flower_record.result_sha256 == batched.result_sha256
     assert batched.result_sha256 in second
-    assert found.origin.data_sha256 == batched.origin.data_sha256
+    assert flower_record.origin.data_sha256 == batched.origin.data_sha256
     assert not list((tmp_path / "results" / "state").iterdir())
 
 
@@ -103,19 +106,23 @@ def test_the_bundle_carries_the_users_model_and_method(
     flwr_run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = Path(str(flwr_run.app))  # type: ignore[attr-defined]
-    own = {**CONFIG, "methods": {"own": {"method": "bundled_method:Bundled", "label": "Own"}}}
-    own["experiments"] = {"small": {**CONFIG["experiments"]["small"], "methods": ["own"], "model": "bundled_net:build"}}
+    config = {**CONFIG, "methods": {"own": {"method": "bundled_method:Bundled", "label": "Own"}}}
+    config["experiments"] = {
+        "small": {**CONFIG["experiments"]["small"], "methods": ["own"], "model": "bundled_net:build"}
+    }
     (app / "bundled_net.py").write_text(MODEL)
     (app / "bundled_method.py").write_text(METHOD)
-    (app / "config" / "own.yaml").write_text(yaml.safe_dump(own))
-    told = {"config": "config/own.yaml", "experiment": "small", "method": "own", "seed": 1}
-    said = flwr_run(" ".join(f"{key}={value!r}" for key, value in told.items()) + f" results='{tmp_path / 'r'}'", 3)
+    (app / "config" / "own.yaml").write_text(yaml.safe_dump(config))
+    run_config = {"config": "config/own.yaml", "experiment": "small", "method": "own", "seed": 1}
+    said = flwr_run(
+        " ".join(f"{key}={value!r}" for key, value in run_config.items()) + f" results='{tmp_path / 'r'}'", 3
+    )
     assert "finetuning round 4/4" in said, said
-    found = only_record(tmp_path / "r")
-    assert found.circumstances.bits == "this kind of machine"
-    assert {"bundled_net", "bundled_method"} <= found.origin.code.keys()
+    flower_record = only_record(tmp_path / "r")
+    assert flower_record.circumstances.bits == "this kind of machine"
+    assert {"bundled_net", "bundled_method"} <= flower_record.origin.code.keys()
     monkeypatch.syspath_prepend(app)
-    assert found.result_sha256 == in_batch(tmp_path / "batched", told, own).result_sha256
+    assert flower_record.result_sha256 == in_batch(tmp_path / "batched", run_config, config).result_sha256
 
 
 def test_flwr_run_says_how_many_nodes_the_data_need(flwr_run: Run, tmp_path: Path) -> None:

@@ -130,10 +130,10 @@ def test_a_run_on_flower_has_the_batched_result_bit_for_bit(trained: Path, datas
 
 
 def test_a_round_goes_on_without_a_client_that_raised_and_its_secret_stays_with_it(trained: Path) -> None:
-    found = result(trained, "flower", "synthetic", "faulty:Raises")
-    assert found["status"] == "finished"
-    assert found["faults"] == ["training round 2: client 1 failed (ValueError)"]
-    assert found["weights_sha256"] != result(trained, "batched", "synthetic", FAULTLESS)["weights_sha256"]
+    faulty_result = result(trained, "flower", "synthetic", "faulty:Raises")
+    assert faulty_result["status"] == "finished"
+    assert faulty_result["faults"] == ["training round 2: client 1 failed (ValueError)"]
+    assert faulty_result["weights_sha256"] != result(trained, "batched", "synthetic", FAULTLESS)["weights_sha256"]
 
 
 def test_a_repeated_round_ends_as_if_the_garbage_had_never_come(trained: Path) -> None:
@@ -144,10 +144,10 @@ def test_a_repeated_round_ends_as_if_the_garbage_had_never_come(trained: Path) -
 
 
 def test_a_round_goes_on_without_a_client_that_is_too_late(trained: Path) -> None:
-    found = result(trained, "flower", "synthetic", "faulty:Dawdles")
-    assert found["status"] == "finished"
-    assert found["faults"][0] == "training round 2: client 1 did not answer in time"
-    assert all("client 1" in fault for fault in found["faults"])
+    faulty_result = result(trained, "flower", "synthetic", "faulty:Dawdles")
+    assert faulty_result["status"] == "finished"
+    assert faulty_result["faults"][0] == "training round 2: client 1 did not answer in time"
+    assert all("client 1" in fault for fault in faulty_result["faults"])
 
 
 def test_a_record_of_flower_says_what_the_channel_carried(trained: Path) -> None:

@@ -30,12 +30,12 @@ def test_gates_and_probabilities_lie_between_zero_and_one(phi, uniform):
 
 
 @given(wild, uniforms)
-def test_slopes_are_never_negative_and_belong_to_the_sampled_gate(phi, uniform):
+def test_gradients_are_never_negative_and_belong_to_the_sampled_gate(phi, uniform):
     noise = gates.logistic_noise(torch.full_like(phi, uniform))
-    z, slope = plain_gates.sample_with_gradient(phi, noise)
+    z, gradient = plain_gates.sample_with_gradient(phi, noise)
     assert torch.equal(z, plain_gates.sample(phi, noise))
-    assert (slope >= 0).all()
-    assert (slope[(z == 0) | (z == 1)] == 0).all()
+    assert (gradient >= 0).all()
+    assert (gradient[(z == 0) | (z == 1)] == 0).all()
 
 
 @given(phis, st.floats(1e-3, 5), uniforms)

@@ -163,15 +163,15 @@ def _free_ports(count: int) -> list[int]:
 
 def _children_named(name: str, folder: Path) -> list[int]:
     """The processes of that name whose Slurm is the one of this folder."""
-    found = []
+    process_ids = []
     for status in Path("/proc").glob("[0-9]*/comm"):
         try:
             environment = (status.parent / "environ").read_bytes().split(b"\0")
             if status.read_text().strip() == name and f"SLURM_CONF={folder / 'slurm.conf'}".encode() in environment:
-                found.append(int(status.parent.name))
+                process_ids.append(int(status.parent.name))
         except OSError:
             continue
-    return found
+    return process_ids
 
 
 def _kill_tree(pid: int) -> None:

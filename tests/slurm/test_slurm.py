@@ -188,10 +188,10 @@ def test_a_second_invocation_is_refused_and_a_killed_one_can_be_unlocked(study: 
     study.forget("fedavg")
     first = study.train()
     second = study.start(*SLURM, GATHERED)
-    told, _ = second.communicate()
+    output, _ = second.communicate()
     assert second.returncode != 0
-    assert "Directory cannot be locked" in told
-    assert "--unlock" in told
+    assert "Directory cannot be locked" in output
+    assert "--unlock" in output
     first.send_signal(signal.SIGKILL)
     first.wait()
     study.snakemake("--unlock")

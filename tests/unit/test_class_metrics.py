@@ -14,12 +14,12 @@ def test_the_auc_is_the_mean_over_pairs_of_classes(classes: int) -> None:
     generator = np.random.default_rng(classes)
     labels = generator.integers(0, classes, 60)
     logits = generator.normal(size=(3, 60, classes)).round(1).astype(np.float32)
-    found = class_metrics(torch.from_numpy(logits), torch.from_numpy(labels), area=True)["auc"]
+    areas = class_metrics(torch.from_numpy(logits), torch.from_numpy(labels), area=True)["auc"]
     expected = [pairs_auc(each.astype(float), labels) for each in logits]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(areas, expected, atol=1e-12)
     if classes == 2:
         first = logits[0].astype(float)
-        assert found[0].item() == pytest.approx(roc_auc_score(labels, first[:, 1] - first[:, 0]))
+        assert areas[0].item() == pytest.approx(roc_auc_score(labels, first[:, 1] - first[:, 0]))
 
 
 def test_a_class_that_no_row_has_is_left_out_of_the_auc() -> None:

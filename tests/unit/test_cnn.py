@@ -129,7 +129,7 @@ def test_the_bits_are_those_of_every_machine(model):
 def test_weights_left_out_because_they_are_zero_change_no_bit():
     generator = np.random.default_rng(9)
     weights = (generator.random((50, 70)) * (generator.random((50, 70)) < 0.2)).astype(np.float32)
-    inputs, biases, slopes = (generator.random(shape, np.float32) for shape in ((70, LANES), 50, (50, LANES)))
+    inputs, biases, gradients = (generator.random(shape, np.float32) for shape in ((70, LANES), 50, (50, LANES)))
     values, offsets, firsts = np.empty(3501, np.float32), np.empty(3501, np.int64), np.empty(51, np.int64)
     results = []
     list_dense(weights, values, offsets, firsts)
@@ -138,14 +138,14 @@ def test_weights_left_out_because_they_are_zero_change_no_bit():
         firsts[0] = first
         out, back = np.empty((50, LANES), np.float32), np.empty((70, LANES), np.float32)
         enter_dense(weights, biases, values, offsets, firsts, inputs, False, out)
-        leave_dense(weights, values, offsets, firsts, slopes, back)
+        leave_dense(weights, values, offsets, firsts, gradients, back)
         np.testing.assert_allclose(out, weights @ inputs + biases[:, None], rtol=1e-5)
         results.append((out, back))
     assert all(np.array_equal(one, other) for one, other in zip(*results, strict=True))
 
 
 def test_a_network_whose_weights_are_all_equal_shares_ties_like_a_valid_subgradient(model):
-    """Every pooled phase is equal then; counting the slope once for each would give four times the truth."""
+    """Every pooled phase is equal then; counting the gradient once for each would give four times the truth."""
     x, y = images(5, seed=3)
     theta = torch.full((1, model.size), 0.01)
     theta[:, model.size :] = 0
@@ -177,9 +177,9 @@ def test_a_runs_bits_do_not_depend_on_the_runs_beside_it(model):
     measured = model.measure(theta, data)
     for runs in ([4], [5, 4], [0, 4, 2]):
         rows = torch.tensor(runs)
-        place = runs.index(4)
-        assert torch.equal(model.gradient(theta[rows], data, chosen[rows])[place], together[4])
-        assert model.measure(theta[rows], data)["cross_entropy"][place] == measured["cross_entropy"][4]
+        row = runs.index(4)
+        assert torch.equal(model.gradient(theta[rows], data, chosen[rows])[row], together[4])
+        assert model.measure(theta[rows], data)["cross_entropy"][row] == measured["cross_entropy"][4]
 
 
 def test_a_few_steps_of_descent_learn_the_pictures(model):
@@ -196,7 +196,7 @@ def test_operations_are_counted_by_layer_with_dead_units_removed(model):
     kept = np.ones(model.size, bool)
     kept[: model.stages[0].weights.stop] = False
     kept[:25] = True  # one channel of the first convolution is left
-    counted = model.macs(kept)
-    assert counted.operations["conv1"] == 25 * 576
-    assert counted.operations["conv2"] == 25 * 16 * 64
-    assert counted.dead_units["conv1"] == 5
+    macs = model.macs(kept)
+    assert macs.operations["conv1"] == 25 * 576
+    assert macs.operations["conv2"] == 25 * 16 * 64
+    assert macs.dead_units["conv1"] == 5

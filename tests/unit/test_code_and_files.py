@@ -100,8 +100,8 @@ def test_training_reaches_little_outside_itself(method: str, model: str, engine:
     """A new key of the config must not make records stale, so training does not read the config's models."""
     reached = set(code.code_hashes(*code.training_roots(method, model, engine)))
     # A client on a node of its own reads its rows from a file.
-    own = ("eflops.training", "eflops.flower", *(["eflops.data"] if engine == "flower" else []))
-    assert {name for name in reached if not name.startswith(own)} <= OUTSIDE
+    packages = ("eflops.training", "eflops.flower", *(["eflops.data"] if engine == "flower" else []))
+    assert {name for name in reached if not name.startswith(packages)} <= OUTSIDE
     for package in ("eflops", "eflops.config", "eflops.data", "eflops.results"):
         imports = code._imports(Path(str(code._source(package))))
         assert not [name for name in imports if name.startswith("eflops")], f"every job reaches {package}"

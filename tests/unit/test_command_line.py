@@ -38,12 +38,12 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """The sentence that a command refuses its arguments with."""
     code = main(arguments)
-    told = capsys.readouterr()
-    assert code == 2, (arguments, code, told)
-    assert told.err.startswith("eflops: "), (arguments, told.err)
-    assert "Traceback" not in told.err
-    assert told.err.count("\n") == 1, (arguments, told.err)
-    return told.err
+    printed = capsys.readouterr()
+    assert code == 2, (arguments, code, printed)
+    assert printed.err.startswith("eflops: "), (arguments, printed.err)
+    assert "Traceback" not in printed.err
+    assert printed.err.count("\n") == 1, (arguments, printed.err)
+    return printed.err
 
 
 KINDS = ["missing", "binary", "empty file", "list", "folder", "empty", "option"]

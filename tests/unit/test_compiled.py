@@ -22,10 +22,10 @@ def package(tmp_path: Path) -> Path:
 
 def said(package: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """What the program says in a process of its own."""
-    own = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
-    own.pop("NUMBA_CACHE_DIR", None)
-    own.update(environment)
-    return subprocess.run([sys.executable, "-c", PROGRAM], env=own, capture_output=True, text=True, check=True)
+    variables = {**os.environ, "PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    variables.pop("NUMBA_CACHE_DIR", None)
+    variables.update(environment)
+    return subprocess.run([sys.executable, "-c", PROGRAM], env=variables, capture_output=True, text=True, check=True)
 
 
 def kept(folder: Path) -> dict[Path, int]:

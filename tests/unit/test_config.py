@@ -42,10 +42,10 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     """The sound config with one value set."""
     raw = copy.deepcopy(SOUND)
     *parents, last = path.split(".")
-    place = raw
+    mapping = raw
     for key in parents:
-        place = place[key]
-    place[last] = value
+        mapping = mapping[key]
+    mapping[last] = value
     return raw
 
 
@@ -212,10 +212,10 @@ def ordered(top: int) -> dict[str, Any]:
     raw["experiments"]["main"] |= {"dataset": "like", "methods": ["fedavg"], "chosen_entry": "other"}
     raw["searches"] = {"other": {**SEARCH, "methods": ["fedavg"], "chosen_entry": "other"}}
     for number, path in enumerate(list(ORDER)[1 : top + 1], start=1):
-        place = raw
+        mapping = raw
         for key in path.split("."):
-            place = place.setdefault(key, {})
-        place |= {key: [number] if path.endswith("vary") else number for key in KEYS}
+            mapping = mapping.setdefault(key, {})
+        mapping |= {key: [number] if path.endswith("vary") else number for key in KEYS}
     return raw
 
 
@@ -226,8 +226,8 @@ def test_settings_have_one_order_and_each_names_its_place(top: int, tmp_path: Pa
     (settings,) = variants_of(config := read(file), "main", "fedavg").values()
     assert {key: getattr(settings, key) for key in KEYS} == dict.fromkeys(KEYS, top)
     lines = settings_text(config, [file], "main", "fedavg").splitlines()
-    place = f"{tmp_path}/{ORDER[list(ORDER)[top]]}"
-    assert any(line.split() == ["rate", str(float(top)), *f"{place}.rate".split()] for line in lines)
+    address = f"{tmp_path}/{ORDER[list(ORDER)[top]]}"
+    assert any(line.split() == ["rate", str(float(top)), *f"{address}.rate".split()] for line in lines)
     assert any(line.split()[0] == "initial" and line.endswith("the method's default") for line in lines)
 
 
@@ -304,8 +304,8 @@ def test_the_order_of_the_keys_does_not_rename_a_variant() -> None:
     raws = [
         merge(changed("experiments.main.methods", ["eflops"]), {"experiments": {"main": {"vary": g}}}) for g in grids
     ]
-    found = {plan_of(check(raw), "main").variants["eflops"] for raw in raws}
-    assert found == {("temperature=0.1,gate_rate=1.0",)}
+    variants = {plan_of(check(raw), "main").variants["eflops"] for raw in raws}
+    assert variants == {("temperature=0.1,gate_rate=1.0",)}
 
 
 @pytest.mark.parametrize(
@@ -439,9 +439,17 @@ def test_what_an_anchor_brings_in_may_be_said_again(tmp_path: Path) -> None:
 def test_an_overlay_that_names_one_method_leaves_the_order_as_it_was() -> None:
     base = {"methods": {"a": 1, "b": {"x": 1, "y": 2}}, "results": "r"}
     overlaid = {"results": "s", "methods": {"c": 3, "b": {"y": 5, "x": 1}, "a": 1}}
-    found = in_order_of(base, overlaid)
-    assert found == overlaid
-    assert [*found, *found["methods"], *found["methods"]["b"]] == ["methods", "results", "a", "b", "c", "x", "y"]
+    ordered_config = in_order_of(base, overlaid)
+    assert ordered_config == overlaid
+    assert [*ordered_config, *ordered_config["methods"], *ordered_config["methods"]["b"]] == [
+        "methods",
+        "results",
+        "a",
+        "b",
+        "c",
+        "x",
+        "y",
+    ]
 
 
 OWN = """

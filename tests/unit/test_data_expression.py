@@ -115,9 +115,9 @@ def test_genes_have_the_names_that_the_files_give_them(values: np.ndarray) -> No
 
 
 def test_a_file_of_the_working_folder_comes_before_one_beside_the_snakefile(values: np.ndarray, folder: Path) -> None:
-    own = folder / "resources" / "golub"
-    own.mkdir(parents=True)
-    table(values).drop(columns="site").to_csv(own / "samples.csv", index=False)
+    resources = folder / "resources" / "golub"
+    resources.mkdir(parents=True)
+    table(values).drop(columns="site").to_csv(resources / "samples.csv", index=False)
     assert report(spec_of(entry(matrix="resources/golub/samples.csv")), [0]).faults == []
 
 
@@ -171,11 +171,11 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
     fault(whole)
     whole.to_csv("matrix.csv", index=False)
     settings = entry(clients_by="site")
-    (found,) = report(spec_of(settings), [0, 1]).faults
-    assert found.startswith(sentence)
+    (reported,) = report(spec_of(settings), [0, 1]).faults
+    assert reported.startswith(sentence)
     with pytest.raises(UserError) as refused:
         build(settings, None, 0)
-    assert str(refused.value) == found
+    assert str(refused.value) == reported
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_what_does_not_fit_is_said_by_check_and_refused_by_the_data_job(
 )
 def test_an_entry_that_does_not_fit_its_file_is_said(changes: Any, sentence: str, values: np.ndarray) -> None:
     table(values).to_csv("matrix.csv", index=False)
-    (found,) = report(spec_of(entry(clients_by="site", **changes)), [0]).faults
-    assert found.startswith(sentence)
+    (reported,) = report(spec_of(entry(clients_by="site", **changes)), [0]).faults
+    assert reported.startswith(sentence)
 
 
 def test_two_keys_for_one_thing_are_a_mistake() -> None:
@@ -207,8 +207,8 @@ def test_a_node_reads_its_own_file_as_the_rows_that_the_whole_federation_would_g
     for site, samples, block in zip(
         federation.meta["client_names"], federation.meta["client_samples"], federation.clients, strict=True
     ):
-        own = whole.set_index("sample").loc[samples].drop(columns="site")
-        own[["gene11", "class", *GENES[:11]]].to_csv(f"{site}.csv")
+        node_table = whole.set_index("sample").loc[samples].drop(columns="site")
+        node_table[["gene11", "class", *GENES[:11]]].to_csv(f"{site}.csv")
         kept = features(entry(min_range=1.0, clients_by="site"))["gene"]
         rows = node_rows(f"{site}.csv", list(kept), ["healthy", "ill"], Scaling("per_array"))
         np.testing.assert_array_equal(rows.x, block.x)

@@ -99,8 +99,8 @@ def test_the_front_page_shows_claims_and_findings_of_the_summary(published: Path
         f"| It wins \\| always | ✓&nbsp;agrees | [+0.2 (+0.1 to +0.3)]({page}#scorecard?line=claim/x) |"
     )
     assert front.findings(published) == f"- **Genes.** Four are among ours. [Runs]({page}#tables/g)"
-    found, entropy = front.verdict(published).splitlines()
-    assert found.startswith("- **What we found:** of 1 claims 1 agrees; of Table 1's 0 numbers none")
+    verdicts, entropy = front.verdict(published).splitlines()
+    assert verdicts.startswith("- **What we found:** of 1 claims 1 agrees; of Table 1's 0 numbers none")
     assert entropy == f"- **Does entropy help?** Entropy does nothing. [Runs]({page}#tables/x)"
 
 

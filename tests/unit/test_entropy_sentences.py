@@ -34,12 +34,14 @@ def planted_search(sign: float) -> pd.DataFrame:
     """Runs in which T adds to R2 at N/d .24 and takes away at 1.36, or the other way round; recovery has half of it."""
     generator, rows = np.random.default_rng(5), []
     for setting in range(12):
-        own = 0.004 * generator.normal()
+        setting_effect = 0.004 * generator.normal()
         for ratio in RATIOS:
             for draw in range(5):
                 base = 0.3 + 0.1 * generator.random()
                 for value in (0.0, 0.01, 0.1):
-                    change = value * (sign * (0.64 - ratio) + own) + (0.001 * generator.normal() if value else 0)
+                    change = value * (sign * (0.64 - ratio) + setting_effect) + (
+                        0.001 * generator.normal() if value else 0
+                    )
                     lost = (setting, ratio, draw, value) == (3, 0.64, 2, 0.1)
                     label = f"trial{setting:02d}" + (f",temperature={value}" if value else "")
                     row = {"method": "eflops" if value else "flops", "variant": label, "ratio": ratio, "draw": draw}

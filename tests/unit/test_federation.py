@@ -95,11 +95,11 @@ def test_pooled_is_one_client_with_every_row_in_order(federation: Federation) ->
 
 def test_a_node_can_be_given_its_own_rows_alone(federation: Federation, tmp_path: Path) -> None:
     save(federation.subset([2], with_test=False), tmp_path, SETTINGS)
-    own = load(tmp_path)
-    assert own.client_ids == (2,)
-    assert own.counts.tolist() == [5]
-    assert len(own.test) == 0
-    np.testing.assert_array_equal(own.clients[0].x, federation.clients[2].x)
+    node_data = load(tmp_path)
+    assert node_data.client_ids == (2,)
+    assert node_data.counts.tolist() == [5]
+    assert len(node_data.test) == 0
+    np.testing.assert_array_equal(node_data.clients[0].x, federation.clients[2].x)
     assert list(read_manifest(tmp_path)["arrays"])[:2] == ["client002_x", "client002_y"]
 
 

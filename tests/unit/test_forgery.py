@@ -51,7 +51,7 @@ def forge(results: Path, change: Callable[[dict[str, Any]], None]) -> None:
     )
 
 
-def told(results: Path, options: Options = ALL) -> list[Finding]:
+def findings_of(results: Path, options: Options = ALL) -> list[Finding]:
     return audit(results, options).findings
 
 
@@ -66,12 +66,12 @@ def raise_r2_and_curve(result: dict[str, Any]) -> None:
 
 def test_a_metric_that_the_runs_own_curve_contradicts(results: Path) -> None:
     forge(results, raise_r2)
-    assert any("r2 is 0.98, and its curve ends with" in finding.what for finding in told(results))
+    assert any("r2 is 0.98, and its curve ends with" in finding.what for finding in findings_of(results))
 
 
 def test_a_metric_that_the_runs_own_weights_contradict(results: Path) -> None:
     forge(results, raise_r2_and_curve)
-    (finding,) = [finding for finding in told(results) if "its weights give" in finding.what]
+    (finding,) = [finding for finding in findings_of(results) if "its weights give" in finding.what]
     assert finding.path == RECORD
     assert finding.what.startswith("r2 is 0.98, and its weights give ")
 
@@ -80,7 +80,7 @@ def test_weights_are_computed_again_where_the_arrays_are_not_published(small_res
     results = Path(shutil.copytree(small_results, tmp_path / "results"))
     forge(results, raise_r2_and_curve)
     publish(results, tmp_path / "published")
-    assert any("its weights give" in finding.what for finding in told(tmp_path / "published"))
+    assert any("its weights give" in finding.what for finding in findings_of(tmp_path / "published"))
 
 
 def test_every_sound_record_agrees_with_its_weights(small_results: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_result
 def test_a_record_copied_from_another_seed(results: Path) -> None:
     other = record.read(results / f"{CELL}/draw0-seed2.json").result.model_dump(mode="json")
     forge(results, lambda result: result.update(other))
-    assert any("it has the same weights as support_recovery/nd0.64" in finding.what for finding in told(results))
+    assert any("it has the same weights as support_recovery/nd0.64" in finding.what for finding in findings_of(results))
 
 
 def test_jobs_files_that_records_or_config_contradict(results: Path) -> None:
@@ -111,11 +111,11 @@ def test_jobs_files_that_records_or_config_contradict(results: Path) -> None:
     path = results / SPEC.format(job=job.job)
     path.parent.mkdir(parents=True)
     path.write_text(job.text)
-    assert told(results) == []
+    assert findings_of(results) == []
     (results / job.cell).write_text(json.dumps({"records": {**hashes, "base/draw0-seed1.json": "0" * 64}}))
     path.write_text(json.dumps({**json.loads(job.text), "density": 0.7}))
     (results / "specs/train/other.json").write_text("{}")
-    whats = {finding.path: finding.what for finding in told(results)}
+    whats = {finding.path: finding.what for finding in findings_of(results)}
     assert "base/draw0-seed1.json has the hash " in whats[job.cell]
     assert whats[path.relative_to(results).as_posix()] == "density is 0.7, and the config says 0.1"
     assert whats["specs/train/other.json"] == "the config does not ask for it"
@@ -125,19 +125,19 @@ def test_a_file_that_nothing_accounts_for(results: Path) -> None:
     (results / "evil.sh").write_text("")
     (results / "logs").mkdir()
     (results / "logs/anything.log").write_text("")
-    assert [finding.path for finding in told(results)] == ["evil.sh"]
+    assert [finding.path for finding in findings_of(results)] == ["evil.sh"]
 
 
 def test_a_page_that_shows_other_numbers(results: Path) -> None:
     explored([str(results)])
     page = results / "explorer.html"
     options = replace(ALL, weights=0, every=False, page=lambda folder, _: page_of(folder, str(results)))
-    assert told(results, options) == []
+    assert findings_of(results, options) == []
     (part,) = re.findall(r'id="part-index">([^<]+)<', page.read_text())
     text = zlib.decompress(base64.b64decode(part)).decode()
     forged = base64.b64encode(zlib.compress(text.replace("E-FLoPS", "Magic", 1).encode(), 9)).decode()
     page.write_text(page.read_text().replace(part, forged))
-    (finding,) = told(results, options)
+    (finding,) = findings_of(results, options)
     assert finding.path == "explorer.html"
     assert "Magic" in finding.what
 
@@ -206,27 +206,27 @@ def test_a_paper_number_changed_in_the_published_targets(published: Path) -> Non
     targets.write_text(targets.read_text().replace("[0.626, 0.060]", "[0.726, 0.060]", 1))
     checksums.write(published)
     words = "support_recovery.rows.0.64.eflops.1 is 0.726, and the project's resources/paper/targets.yaml says 0.626"
-    assert Finding("different", "targets.yaml", words) in told(published)
+    assert Finding("different", "targets.yaml", words) in findings_of(published)
 
 
 def test_a_module_hash_changed_in_the_study(results: Path) -> None:
     stored = json.loads((results / study.NAME).read_text())
     stored["code"]["eflops.training.train"] = "0" * 16
     study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
-    assert any("eflops.training.train is 0000" in finding.what for finding in told(results))
+    assert any("eflops.training.train is 0000" in finding.what for finding in findings_of(results))
 
 
 def test_data_settings_that_the_study_does_not_say(results: Path) -> None:
     stored = json.loads((results / study.NAME).read_text())
     stored["config"]["datasets"]["synthetic"]["snr"] = 21.0
     study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
-    assert any("snr is 20.0, and the config says 21.0" in finding.what for finding in told(results))
+    assert any("snr is 20.0, and the config says 21.0" in finding.what for finding in findings_of(results))
 
 
 def test_a_training_time_of_a_cell_that_there_is_not(published: Path) -> None:
     with (published / "benchmarks.csv").open("a") as stream:
         stream.write("train/support_recovery/nd0.99/eflops,1,1,1\ntrain/support_recovery/nd0.64/flops,-1,1,1\n")
-    whats = [finding.what for finding in told(published) if finding.path == "benchmarks.csv"]
+    whats = [finding.what for finding in findings_of(published) if finding.path == "benchmarks.csv"]
     assert any("nd0.99/eflops: the config has no such cell" in what for what in whats)
     assert any("its numbers cannot be times" in what for what in whats)
 
@@ -236,21 +236,21 @@ def flips(folder: Path) -> list[tuple[str, int]]:
     chosen = []
     for name in checksums.files(folder):
         data = (folder / name).read_bytes()
-        digits = [place for place in range(len(data) // 2, len(data)) if chr(data[place]).isdigit()]
+        digits = [offset for offset in range(len(data) // 2, len(data)) if chr(data[offset]).isdigit()]
         chosen.append((name, digits[0] if digits and not name.endswith((".png", ".pdf", ".gz")) else len(data) // 2))
     return chosen
 
 
 def test_any_flip_is_found_although_the_list_of_hashes_was_written_again(published: Path) -> None:
     """A second witness: the study holds a hash of the list of all other files, and one of itself."""
-    for name, place in flips(published):
+    for name, offset in flips(published):
         path = published / name
         data = path.read_bytes()
         changed = bytearray(data)
-        changed[place] ^= 1
+        changed[offset] ^= 1
         path.write_bytes(changed)
         checksums.write(published)
-        assert noticed(published), f"{name}, byte {place}"
+        assert noticed(published), f"{name}, byte {offset}"
         path.write_bytes(data)
 
 
@@ -269,13 +269,13 @@ def noticed(folder: Path) -> bool:
 def test_a_byte_that_is_no_text_stops_no_audit(published: Path, name: str) -> None:
     path = published / name
     path.write_bytes(b"\xff" + path.read_bytes())
-    findings = told(published)
+    findings = findings_of(published)
     assert Finding("damaged", name, "its bytes do not match SHA256SUMS") in findings
 
 
 def test_broken_yaml_stops_no_audit(published: Path) -> None:
     (published / "targets.yaml").write_text("claims: [1\n")
-    findings = told(published)
+    findings = findings_of(published)
     assert Finding("damaged", "targets.yaml", "its bytes do not match SHA256SUMS") in findings
     assert any("not a text file of the paper's numbers" in finding.what for finding in findings)
 
@@ -285,7 +285,7 @@ def test_results_of_a_config_that_has_changed_since(results: Path, monkeypatch: 
     raw["methods"]["eflops"]["settings"]["rate"] = 0.01
     (results.parent / "config.yaml").write_text(json.dumps(raw))
     monkeypatch.chdir(results.parent)
-    (finding,) = [finding for finding in told(results) if finding.kind == "stale"]
+    (finding,) = [finding for finding in findings_of(results) if finding.kind == "stale"]
     assert "variants.base.rate is 0.05 in these results and 0.01 in config.yaml" in finding.what
 
 
@@ -294,7 +294,7 @@ def test_a_config_of_another_folder_is_not_compared(results: Path, monkeypatch: 
     raw["methods"]["eflops"]["settings"]["rate"] = 0.01
     (results.parent / "config.yaml").write_text(json.dumps(raw))
     monkeypatch.chdir(results.parent)
-    assert told(results) == []
+    assert findings_of(results) == []
 
 
 @pytest.fixture
@@ -308,22 +308,22 @@ def key(tmp_path: Path) -> Path:
 def test_a_signature_holds_until_the_list_is_written_again(results: Path, tmp_path: Path, key: Path) -> None:
     out = tmp_path / "signed"
     publish(results, out, key=key)
-    assert told(out) == []
+    assert findings_of(out) == []
     signer = checksums.signer(out)
     assert signer.startswith("SHA256:")
-    assert told(out, replace(ALL, signer=signer)) == []
+    assert findings_of(out, replace(ALL, signer=signer)) == []
     other = Finding("damaged", "SHA256SUMS.sig", f"the folder is signed by the key {signer}, not by SHA256:other")
-    assert told(out, replace(ALL, signer="SHA256:other")) == [other]
+    assert findings_of(out, replace(ALL, signer="SHA256:other")) == [other]
     with (out / "summary.md").open("a") as stream:
         stream.write("more\n")
     checksums.write(out)
-    assert Finding("damaged", "SHA256SUMS.sig", "it is not a signature of SHA256SUMS") in told(out)
+    assert Finding("damaged", "SHA256SUMS.sig", "it is not a signature of SHA256SUMS") in findings_of(out)
 
 
 def test_a_signature_that_disappeared(results: Path, tmp_path: Path, key: Path) -> None:
     publish(results, tmp_path / "signed", key=key)
     (tmp_path / "signed/SHA256SUMS.sig").unlink()
-    (finding,) = told(tmp_path / "signed", replace(ALL, every=False, weights=0))
+    (finding,) = findings_of(tmp_path / "signed", replace(ALL, every=False, weights=0))
     assert finding.what.endswith("signed it, and its signature is gone")
 
 
@@ -338,5 +338,5 @@ def test_several_processes_find_the_same(results: Path) -> None:
     rows = list(csv.reader(io.StringIO(table.read_text())))
     rows[1][-1] = "77"
     table.write_text("\n".join(",".join(row) for row in rows) + "\n")
-    one, two = (told(results, Options(cores=cores, pictures=False, seed=1)) for cores in (1, 2))
+    one, two = (findings_of(results, Options(cores=cores, pictures=False, seed=1)) for cores in (1, 2))
     assert one == two != []

@@ -83,8 +83,8 @@ def test_kl_gradient_is_the_derivative_of_the_definition(dtype):
 def test_kl_gradient_agrees_with_finite_differences_of_kl():
     phi, phi0 = squares(torch.float64)
     step = 1e-5
-    slope = (plain_gates.kl(phi + step, phi0) - plain_gates.kl(phi - step, phi0)) / (2 * step)
-    assert worst(gates.kl_gradient(phi, phi0), slope) < 1e-8
+    gradient = (plain_gates.kl(phi + step, phi0) - plain_gates.kl(phi - step, phi0)) / (2 * step)
+    assert worst(gates.kl_gradient(phi, phi0), gradient) < 1e-8
 
 
 def test_kl_has_the_known_values():
@@ -162,17 +162,17 @@ def test_the_mean_gate_is_the_integral_of_its_tail_probability(dtype):
     assert relative.abs().max().item() < {torch.float64: 1e-10, torch.float32: 1e-6}[dtype]
 
 
-def test_samples_have_the_mean_the_activity_and_the_slope_that_the_formulas_say():
+def test_samples_have_the_mean_the_activity_and_the_gradient_that_the_formulas_say():
     generator = torch.Generator().manual_seed(7)
     phi = torch.linspace(-4, 4, 9, dtype=torch.float64)
     uniform = torch.rand(200_000, 9, generator=generator, dtype=torch.float64)
-    z, slope = plain_gates.sample_with_gradient(phi, gates.logistic_noise(uniform))
+    z, gradient = plain_gates.sample_with_gradient(phi, gates.logistic_noise(uniform))
     step = 1e-4
-    mean_slope = (gates.mean_gate(phi + step) - gates.mean_gate(phi - step)) / (2 * step)
+    mean_gradient = (gates.mean_gate(phi + step) - gates.mean_gate(phi - step)) / (2 * step)
     # The spread of each mean is at most .5 / sqrt(200 000) = .0011.
     assert worst(z.mean(dim=0), gates.mean_gate(phi)) < 0.005
     assert worst((z > 0).double().mean(dim=0), gates.active_probability(phi)) < 0.005
-    assert worst(slope.mean(dim=0), mean_slope) < 0.005
+    assert worst(gradient.mean(dim=0), mean_gradient) < 0.005
 
 
 def test_kl_is_the_mean_log_ratio_of_samples():
@@ -187,18 +187,18 @@ def test_kl_is_the_mean_log_ratio_of_samples():
     assert abs(ratio.mean() - expected) < 5 * ratio.std() / np.sqrt(ratio.size)
 
 
-def test_a_samples_slope_is_its_derivative_and_zero_where_clipped():
+def test_a_samples_gradient_is_its_derivative_and_zero_where_clipped():
     phi = torch.linspace(-4, 4, 401, dtype=torch.float64)
     noise = torch.full_like(phi, 0.3)
-    z, slope = plain_gates.sample_with_gradient(phi, noise)
+    z, gradient = plain_gates.sample_with_gradient(phi, noise)
     step = 1e-6
     difference = (plain_gates.sample(phi + step, noise) - plain_gates.sample(phi - step, noise)) / (2 * step)
-    assert worst(slope, difference) < 1e-8
+    assert worst(gradient, difference) < 1e-8
     clipped = (z == 0) | (z == 1)
     assert clipped.any()
     assert not clipped.all()
-    assert torch.count_nonzero(slope[clipped]) == 0
-    assert torch.count_nonzero(slope[~clipped]) == slope[~clipped].numel()
+    assert torch.count_nonzero(gradient[clipped]) == 0
+    assert torch.count_nonzero(gradient[~clipped]) == gradient[~clipped].numel()
 
 
 @dtypes

@@ -24,8 +24,8 @@ ADDRESS = address_of("gates", (3, 1))
 
 def numbers(runs: list[GatedSettings], entropy: np.ndarray) -> np.ndarray:
     """The settings of runs as local steps take them."""
-    own = [(run.rate, run.gate_rate, run.multiplier_rate / SIZE, math.inf, run.temperature) for run in runs]
-    return np.hstack([own, entropy.reshape(len(runs), -1)]).astype(np.float32)
+    columns = [(run.rate, run.gate_rate, run.multiplier_rate / SIZE, math.inf, run.temperature) for run in runs]
+    return np.hstack([columns, entropy.reshape(len(runs), -1)]).astype(np.float32)
 
 
 def opened(local: Local, seeds: list[int], turn: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
@@ -42,7 +42,7 @@ def normal_tensors(seed: int, runs: int, count: int) -> list[torch.Tensor]:
 
 @pytest.mark.parametrize("prior", ["mean", "init"])
 def test_a_step_descends_on_loss_entropy_and_constraint(prior: str) -> None:
-    theta, phi, slope, first = normal_tensors(1, 3, 4)
+    theta, phi, gradient, first = normal_tensors(1, 3, 4)
     lam = torch.tensor([0.0, 0.5, 2.0])
     runs = [
         GatedSettings(rate=0.1, gate_rate=0.2, temperature=temperature, rho_init=rho)
@@ -55,7 +55,7 @@ def test_a_step_descends_on_loss_entropy_and_constraint(prior: str) -> None:
     local = Local(theta.clone().numpy(), phi.clone().numpy(), lam.clone().numpy())
     drawn, weights = opened(local, [4, 5, 6])
     noise = gates.logistic_noise(uniform([4, 5, 6], "gates", (3, 1), 1, SIZE)[0])
-    z, z_slope = plain_gates.sample_with_gradient(phi.double(), noise.double())
+    z, z_gradient = plain_gates.sample_with_gradient(phi.double(), noise.double())
     assert torch.allclose(drawn.double(), z, rtol=0, atol=1e-6)
     assert torch.allclose(weights.double(), theta.double() * z, rtol=0, atol=1e-6)
 
@@ -63,12 +63,12 @@ def test_a_step_descends_on_loss_entropy_and_constraint(prior: str) -> None:
     with torch.enable_grad():
         rest = temperature * plain_gates.kl(exact, phi0) + lam.double()[:, None] * torch.sigmoid(exact - gates.LOW)
         (by_phi,) = torch.autograd.grad(rest.sum(), exact)
-    by_phi = by_phi + slope.double() * theta.double() * z_slope
+    by_phi = by_phi + gradient.double() * theta.double() * z_gradient
     polynomials = [run.temperature * gates.entropy_polynomials(float(c)) for run, c in zip(runs, centres, strict=True)]
     of_mean = np.array(polynomials) * (prior == "mean")
     own_prior = first.numpy() if prior == "init" else NO_PRIOR
-    gated_step(local, slope[None].numpy(), drawn[None].numpy(), numbers(runs, of_mean), own_prior, LIMITS)
-    assert np.allclose(local.theta, theta.double() - 0.1 * slope.double() * z, rtol=0, atol=1e-6)
+    gated_step(local, gradient[None].numpy(), drawn[None].numpy(), numbers(runs, of_mean), own_prior, LIMITS)
+    assert np.allclose(local.theta, theta.double() - 0.1 * gradient.double() * z, rtol=0, atol=1e-6)
     assert np.allclose(local.phi, phi.double() - 0.2 * by_phi, rtol=0, atol=1e-5)
     excess = gates.active_probability(phi).sum(1) - TARGET
     assert np.allclose(local.lam, lam + 0.01 / SIZE * excess, rtol=1e-5)
@@ -84,13 +84,13 @@ def test_the_multiplier_starts_again_at_zero_once_the_constraint_holds() -> None
     assert local.lam[1] == 0
 
 
-def test_a_step_moves_by_the_mean_slope_of_its_samples() -> None:
-    theta, phi, slope, other = normal_tensors(2, 2, 4)
+def test_a_step_moves_by_the_mean_gradient_of_its_samples() -> None:
+    theta, phi, gradient, other = normal_tensors(2, 2, 4)
     local = Local(theta.clone().numpy(), phi.numpy(), np.zeros(2, np.float32))
     z = [opened(local, [1, 2], turn)[0] for turn in range(2)]
     settings = numbers([GatedSettings(rate=0.1, samples=2)] * 2, np.zeros((2, 2, 8)))
-    gated_step(local, torch.stack([slope, other]).numpy(), torch.stack(z).numpy(), settings, NO_PRIOR, LIMITS)
-    assert np.allclose(local.theta, theta - 0.05 * (slope * z[0] + other * z[1]), rtol=0, atol=1e-6)
+    gated_step(local, torch.stack([gradient, other]).numpy(), torch.stack(z).numpy(), settings, NO_PRIOR, LIMITS)
+    assert np.allclose(local.theta, theta - 0.05 * (gradient * z[0] + other * z[1]), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
@@ -114,10 +114,10 @@ def test_sums_are_right_whatever_their_length() -> None:
         assert sum_of_squares(values) == pytest.approx((values.astype(float) ** 2).sum(), rel=1e-5)
 
 
-def test_a_slope_is_shortened_to_the_limit_and_no_further() -> None:
-    slopes = np.array([[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
-    kernels.clip_rows(slopes, np.array([1.0, 9.0, 1.0], np.float32))
-    assert slopes.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [3.0, 4.0], [0.0, 0.0]]
+def test_a_gradient_is_shortened_to_the_limit_and_no_further() -> None:
+    gradients = np.array([[3.0, 4.0], [3.0, 4.0], [0.0, 0.0]], np.float32)
+    kernels.clip_rows(gradients, np.array([1.0, 9.0, 1.0], np.float32))
+    assert gradients.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [3.0, 4.0], [0.0, 0.0]]
 
 
 def test_rows_that_are_not_finite_are_found() -> None:
@@ -143,8 +143,8 @@ def test_orders_belong_to_their_address_and_hold_every_place_once(width):
 
 def test_every_place_is_as_likely_to_come_first():
     first = orders(range(4000), "batches", (1, 1), 2, 5)
-    for place in range(5):
-        counts = np.bincount(first[..., place].ravel(), minlength=5)
+    for row in range(5):
+        counts = np.bincount(first[..., row].ravel(), minlength=5)
         assert ((counts - 1600) ** 2 / 1600).sum() < 4 + 5 * math.sqrt(2 * 4)
 
 

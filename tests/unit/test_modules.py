@@ -49,10 +49,10 @@ def train(federation: Federation, model: str, name: str, seeds: list[int], **set
         task, evaluation = make_task(job, variants[:1], federation)
 
         def work(
-            connect: Connect, largest_block: int, task: Any = task, data: Any = evaluation, own: int = seed
+            connect: Connect, largest_block: int, task: Any = task, data: Any = evaluation, run_seed: int = seed
         ) -> None:
-            clients: Any = connect(task, federation, Run("base", 0, own))
-            theta, log = reference.Server(task, data, clients, 3, lambda *_: None).run(None, [own])
+            clients: Any = connect(task, federation, Run("base", 0, run_seed))
+            theta, log = reference.Server(task, data, clients, 3, lambda *_: None).run(None, [run_seed])
             results.append(make_result(task, theta[0], log, 0))
 
         reference.run(Job(job, Path(), Path(), ()), work)
@@ -65,11 +65,11 @@ def model(build: Any, shape: tuple[int, ...] = (5,), classes: int | None = None,
 
 @EVERY
 def test_the_same_module_has_the_bits_of_the_built_in_model(name: str, synthetic: Federation) -> None:
-    (own,) = train(synthetic, "nets:linear", name, [1], initial="uniform")
+    (plain,) = train(synthetic, "nets:linear", name, [1], initial="uniform")
     (ours,) = train(synthetic, "linear", name, [1])
-    assert own.weights_sha256 == ours.weights_sha256
-    assert own.metrics == ours.metrics
-    assert own.traffic == ours.traffic
+    assert plain.weights_sha256 == ours.weights_sha256
+    assert plain.metrics == ours.metrics
+    assert plain.traffic == ours.traffic
 
 
 def test_the_papers_cnn_as_a_plain_module_has_the_result_hash_of_the_reference_engine(
@@ -79,21 +79,21 @@ def test_the_papers_cnn_as_a_plain_module_has_the_result_hash_of_the_reference_e
     page = (PROJECT / "docs" / "adding-a-model.md").read_text()
     (tmp_path / "paper_cnn.py").write_text(page.split("`paper_cnn.py`:")[1].split("```python\n")[1].split("```")[0])
     monkeypatch.syspath_prepend(tmp_path)
-    (own,) = train(random_images(), "paper_cnn:build", "eflops", [1], initial="uniform", **settings)
+    (plain,) = train(random_images(), "paper_cnn:build", "eflops", [1], initial="uniform", **settings)
     (ours,) = train(random_images(), "cnn", "eflops", [1], **settings)
     assert ours.parameters == 44_426
     assert ours.dead_units.keys() == {"conv1", "conv2", "dense1", "dense2"}
-    assert result_hash(own) == result_hash(ours)
+    assert result_hash(plain) == result_hash(ours)
 
 
 @EVERY
 def test_flowers_client_and_the_reference_engine_agree_but_for_rounding(name: str, synthetic: Federation) -> None:
     settings: dict[str, Any] = {"batch_size": 4, "rounds": 4, "finetune_rounds": 2, "gated": ["0", "4"]}
     settings |= {"samples": 2} if name == "eflops" else {}
-    (own,) = train(synthetic, "nets:dropout", name, [1], **settings)
+    (flower,) = train(synthetic, "nets:dropout", name, [1], **settings)
     (ours,) = train(synthetic, "nets:dropout", name, [1], engine="batched", **settings)
-    assert own.metrics == pytest.approx(ours.metrics, rel=1e-2, abs=1e-3)
-    assert own.traffic == ours.traffic
+    assert flower.metrics == pytest.approx(ours.metrics, rel=1e-2, abs=1e-3)
+    assert flower.traffic == ours.traffic
 
 
 @EVERY
@@ -143,11 +143,11 @@ def test_a_run_does_not_depend_on_its_neighbours_and_comes_back_bit_for_bit(synt
 
 
 def test_dropout_follows_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    own = model(nets.dropout)
-    x, y, theta = torch.randn(6, 5), torch.randn(6), own.module_initial(0)
-    losses = {address: own.loss(theta, x, y, address).item() for address in np.ndindex(2, 2, 2, 2)}
+    net = model(nets.dropout)
+    x, y, theta = torch.randn(6, 5), torch.randn(6), net.module_initial(0)
+    losses = {address: net.loss(theta, x, y, address).item() for address in np.ndindex(2, 2, 2, 2)}
     assert len(set(losses.values())) == 16
-    assert own.loss(theta, x, y, (1, 0, 1, 0)).item() == losses[1, 0, 1, 0]
+    assert net.loss(theta, x, y, (1, 0, 1, 0)).item() == losses[1, 0, 1, 0]
 
 
 def test_other_random_numbers_of_a_module_follow_the_address_too() -> None:
@@ -159,56 +159,56 @@ def test_other_random_numbers_of_a_module_follow_the_address_too() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return x @ self.weight + float(np.random.rand())
 
-    own = model(lambda shape, classes: Noisy())
-    arguments = own.module_initial(0), torch.ones(3, 5), torch.ones(3)
-    assert own.loss(*arguments, (0, 0, 0, 1)) == own.loss(*arguments, (0, 0, 0, 1))
-    assert own.loss(*arguments, (0, 0, 0, 1)) != own.loss(*arguments, (0, 0, 0, 2))
+    net = model(lambda shape, classes: Noisy())
+    arguments = net.module_initial(0), torch.ones(3, 5), torch.ones(3)
+    assert net.loss(*arguments, (0, 0, 0, 1)) == net.loss(*arguments, (0, 0, 0, 1))
+    assert net.loss(*arguments, (0, 0, 0, 1)) != net.loss(*arguments, (0, 0, 0, 2))
 
 
 def test_metrics_are_measured_in_eval_mode_and_steps_are_taken_in_train_mode() -> None:
-    own = model(nets.dropout)
-    theta, rows = own.module_initial(0)[None], own.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
-    again = [own.measure(theta, rows)["mse"] for _ in range(2)]
+    net = model(nets.dropout)
+    theta, rows = net.module_initial(0)[None], net.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
+    again = [net.measure(theta, rows)["mse"] for _ in range(2)]
     assert torch.equal(*again)
-    assert not own.module.training
-    own.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0))
-    assert own.module.training
+    assert not net.module.training
+    net.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0))
+    assert net.module.training
 
 
 def test_first_weights_are_the_modules_own_or_uniform() -> None:
-    own = model(nets.dropout)
+    net = model(nets.dropout)
     with seeded(7, "first weights"):
         module = nets.dropout((5,), None)
     flat = torch.cat([part.detach().reshape(-1) for part in module.parameters()])
-    assert torch.equal(own.module_initial(7), flat)
-    assert not torch.equal(own.module_initial(8), flat)
-    first = own.initial(7)
+    assert torch.equal(net.module_initial(7), flat)
+    assert not torch.equal(net.module_initial(8), flat)
+    first = net.initial(7)
     assert first[:40].abs().max() <= 5**-0.5
     assert torch.equal(first[48:64], torch.cat([torch.ones(8), torch.zeros(8)]))  # a norm starts as torch starts it
 
 
 def test_named_modules_alone_are_gated() -> None:
-    own = model(nets.dropout, gated=["0", "4.weight"])
-    assert own.names == ["0.weight", "0.bias", "4.weight", "1.weight", "1.bias", "4.bias"]
-    assert (own.size, own.gated) == (40 + 8 + 8 + 8 + 8 + 1, 56)
-    assert [(layer.name, layer.start, layer.stop) for layer in own.layers] == [("0", 0, 48), ("4", 48, 56)]
+    net = model(nets.dropout, gated=["0", "4.weight"])
+    assert net.names == ["0.weight", "0.bias", "4.weight", "1.weight", "1.bias", "4.bias"]
+    assert (net.size, net.gated) == (40 + 8 + 8 + 8 + 8 + 1, 56)
+    assert [(layer.name, layer.start, layer.stop) for layer in net.layers] == [("0", 0, 48), ("4", 48, 56)]
 
 
 def test_shared_weights_count_once_and_are_gated_under_either_name() -> None:
-    own = model(nets.tied)
-    assert own.size == 25 + 5 + 5 + 6
+    net = model(nets.tied)
+    assert net.size == 25 + 5 + 5 + 6
     assert model(nets.tied, gated=["second"]).gated == 25 + 5
-    assert own.macs(np.ones(own.size, bool)).operations == {}  # the counter cannot tell whose weights they are
+    assert net.macs(np.ones(net.size, bool)).operations == {}  # the counter cannot tell whose weights they are
 
 
 def test_operations_of_a_chain_leave_dead_units_out_and_others_do_not() -> None:
-    own = model(nets.cnn, (1, 28, 28), 10)
-    kept = np.ones(own.size, bool)
-    assert own.macs(kept).operations == {
+    net = model(nets.cnn, (1, 28, 28), 10)
+    kept = np.ones(net.size, bool)
+    assert net.macs(kept).operations == {
         "conv1": 86_400, "conv2": 153_600, "dense1": 30_720, "dense2": 10_080, "dense3": 840
     }  # fmt: skip
-    kept[own.starts["dense3.weight"] :] = False
-    assert sum(own.macs(kept).operations.values()) == 0
+    kept[net.starts["dense3.weight"] :] = False
+    assert sum(net.macs(kept).operations.values()) == 0
     other = model(nets.residual, (1, 28, 28), 10)
     everything = other.macs(np.ones(other.size, bool))
     assert everything.operations == {"0": 100 * 36, "1.conv": 144 * 36, "4": 160}
@@ -234,10 +234,10 @@ def test_the_users_loss_and_metrics_are_taken() -> None:
     def loss(output: Tensor, y: Tensor) -> Tensor:
         return (output[:, 0] - y).abs().mean()
 
-    own = model(nets.linear, loss=loss, metrics=lambda output, y: {"mae": loss(output, y)})
-    theta, rows = torch.zeros(1, 5), own.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
-    assert own.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0)).item() == 1.5
-    metrics = own.measure(theta, rows)
+    net = model(nets.linear, loss=loss, metrics=lambda output, y: {"mae": loss(output, y)})
+    theta, rows = torch.zeros(1, 5), net.rows(np.ones((4, 5), np.float32), np.arange(4, dtype=np.float32))
+    assert net.loss(theta[0], rows.x, rows.y, (0, 0, 0, 0)).item() == 1.5
+    metrics = net.measure(theta, rows)
     assert metrics["mae"].item() == 1.5
     assert metrics["mse"].item() == 3.5
     assert metrics["r2"].item() == pytest.approx(1 - 3.5 / 1.25)

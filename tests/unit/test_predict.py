@@ -111,14 +111,14 @@ def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path)
     model = model_of(Store(results), "mine", "fedavg", 0, 0)
     model.write(Path("model.csv"))
     again = read_model(Path("model.csv"))
-    found = again.predict("matrix.csv", "samples").set_index("sample")
+    predicted = again.predict("matrix.csv", "samples").set_index("sample")
     federation = load(results / "data/mine/all-draw0")
     names = federation.meta["class_names"]
     expected = [names[label] for label in federation.test.y]
     logits = federation.test.x.astype(float) @ model.weights.T
-    assert found.loc[federation.meta["test_samples"], "class"].tolist() == [names[k] for k in logits.argmax(axis=1)]
-    assert np.mean(found.loc[federation.meta["test_samples"], "class"] == expected) > 0.9
-    np.testing.assert_allclose(found[["probability of ill", "probability of well"]].sum(axis=1), 1, atol=1e-5)
+    assert predicted.loc[federation.meta["test_samples"], "class"].tolist() == [names[k] for k in logits.argmax(axis=1)]
+    assert np.mean(predicted.loc[federation.meta["test_samples"], "class"] == expected) > 0.9
+    np.testing.assert_allclose(predicted[["probability of ill", "probability of well"]].sum(axis=1), 1, atol=1e-5)
 
 
 def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(results: Path) -> None:

@@ -24,10 +24,10 @@ RECORD = f"{CELL}/draw0-seed1.json"
 GATES = "eflops.training.numerics.gates"
 
 
-def found(folder: Path, kind: str, place: str) -> list[Finding]:
-    """The findings of a kind at a place."""
+def findings_at(folder: Path, kind: str, path: str) -> list[Finding]:
+    """The findings of a kind at a path."""
     report = audit(folder, Options(pictures=False, cores=1))
-    return [finding for finding in report.findings if finding.kind == kind and finding.path == place]
+    return [finding for finding in report.findings if finding.kind == kind and finding.path == path]
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -45,9 +45,9 @@ def edit_json(path: Path, change: Callable[[dict], None]) -> None:
 def change_digit(path: Path, line: int) -> None:
     """Change the last digit of a line of a file."""
     lines = path.read_text().splitlines(keepends=True)
-    place = max(place for place, letter in enumerate(lines[line]) if letter.isdigit())
-    digit = str((int(lines[line][place]) + 1) % 10)
-    lines[line] = lines[line][:place] + digit + lines[line][place + 1 :]
+    index = max(index for index, letter in enumerate(lines[line]) if letter.isdigit())
+    digit = str((int(lines[line][index]) + 1) % 10)
+    lines[line] = lines[line][:index] + digit + lines[line][index + 1 :]
     path.write_text("".join(lines))
 
 
@@ -64,7 +64,7 @@ def test_a_digit_changed_in_a_record(results: Path) -> None:
         entry["result"]["metrics"]["r2"] += 0.001
 
     edit_json(results / RECORD, worse)
-    assert "its own hash" in found(results, "damaged", RECORD)[0].what
+    assert "its own hash" in findings_at(results, "damaged", RECORD)[0].what
 
 
 def test_a_run_made_with_another_setting_than_the_config_says(results: Path) -> None:
@@ -72,67 +72,67 @@ def test_a_run_made_with_another_setting_than_the_config_says(results: Path) -> 
     settings = {**entry.origin.settings, "rho_init": 0.6}
     other = entry.model_copy(update={"origin": entry.origin.model_copy(update={"settings": settings})})
     record.write(results / RECORD, other)
-    (finding,) = found(results, "different", RECORD)
+    (finding,) = findings_at(results, "different", RECORD)
     assert finding.what == "settings.rho_init is 0.6, and the config of support_recovery says 0.5"
 
 
 def test_a_digit_changed_outside_the_result(results: Path) -> None:
     edit_json(results / RECORD, lambda entry: entry["circumstances"].update(wall_seconds=0.001))
-    assert found(results, "damaged", RECORD)
+    assert findings_at(results, "damaged", RECORD)
 
 
 def test_a_record_cut_short(results: Path) -> None:
     path = results / RECORD
     path.write_bytes(path.read_bytes()[:500])
-    assert found(results, "damaged", RECORD)
+    assert findings_at(results, "damaged", RECORD)
 
 
 def test_a_record_with_an_unknown_key(results: Path) -> None:
     edit_json(results / RECORD, lambda entry: entry.update(comment="nice run"))
-    assert found(results, "damaged", RECORD)
+    assert findings_at(results, "damaged", RECORD)
 
 
 def test_a_record_swapped_for_another_seeds(results: Path) -> None:
     shutil.copyfile(results / CELL / "draw0-seed2.json", results / RECORD)
-    (finding,) = found(results, "damaged", RECORD)
+    (finding,) = findings_at(results, "damaged", RECORD)
     assert finding.what == "it holds the record of support_recovery/nd0.64/eflops/base/draw0-seed2.json"
 
 
 def test_a_record_removed_and_what_cannot_be_made_without_it(results: Path) -> None:
     (results / RECORD).unlink()
-    assert found(results, "missing", RECORD)
-    assert "records of support_recovery" in found(results, "different", "tables/support_recovery")[0].what
+    assert findings_at(results, "missing", RECORD)
+    assert "records of support_recovery" in findings_at(results, "different", "tables/support_recovery")[0].what
 
 
 def test_a_record_that_nothing_accounts_for(results: Path) -> None:
     shutil.copyfile(results / RECORD, results / CELL / "draw0-seed9.json")
-    assert found(results, "unexpected", f"{CELL}/draw0-seed9.json")
+    assert findings_at(results, "unexpected", f"{CELL}/draw0-seed9.json")
 
 
 def test_a_digit_changed_in_a_table(results: Path) -> None:
-    place = "tables/support_recovery.csv"
-    edit(results / place, "0.64,eflops,0.", "0.64,eflops,1.")
-    (finding,) = found(results, "different", place)
+    path = "tables/support_recovery.csv"
+    edit(results / path, "0.64,eflops,0.", "0.64,eflops,1.")
+    (finding,) = findings_at(results, "different", path)
     assert finding.what.startswith("row 1 (0.64, eflops, 0.")
     assert "mean: 1." in finding.what
 
 
 @pytest.mark.parametrize("suffix", ["md", "tex", "html"])
 def test_a_digit_changed_in_a_tables_other_forms(results: Path, suffix: str) -> None:
-    place = f"tables/support_recovery.{suffix}"
-    edit(results / place, "0.64", "0.65")
-    assert found(results, "different", place)
+    path = f"tables/support_recovery.{suffix}"
+    edit(results / path, "0.64", "0.65")
+    assert findings_at(results, "different", path)
 
 
 def test_the_last_digit_changed_in_a_figures_numbers(results: Path) -> None:
-    place = "figures/fig1b.csv"
-    change_digit(results / place, line=1)
-    assert "stands there, the records give" in found(results, "different", place)[0].what
+    path = "figures/fig1b.csv"
+    change_digit(results / path, line=1)
+    assert "stands there, the records give" in findings_at(results, "different", path)[0].what
 
 
 def test_a_figure_drawn_from_other_numbers(results: Path) -> None:
     edit(results / "figures/fig1b.svg", "data sha256 ", "data sha256 0")
-    assert found(results, "different", "figures/fig1b.svg")
+    assert findings_at(results, "different", "figures/fig1b.svg")
 
 
 def test_a_picture_painted_over_is_found_by_drawing_it_again(results: Path) -> None:
@@ -143,23 +143,23 @@ def test_a_picture_painted_over_is_found_by_drawing_it_again(results: Path) -> N
 
 
 def test_a_digit_changed_in_gathered_runs(results: Path) -> None:
-    place = "gathered/support_recovery.csv"
-    edit(results / place, "finished,", "diverged,")
-    assert "status: diverged stands there, the records give finished" in found(results, "different", place)[0].what
+    path = "gathered/support_recovery.csv"
+    edit(results / path, "finished,", "diverged,")
+    assert "status: diverged stands there, the records give finished" in findings_at(results, "different", path)[0].what
 
 
 def test_a_byte_changed_in_a_data_file(results: Path) -> None:
-    place = "data/synthetic/nd0.64-draw0/federation.npz"
-    data = bytearray((results / place).read_bytes())
+    path = "data/synthetic/nd0.64-draw0/federation.npz"
+    data = bytearray((results / path).read_bytes())
     data[len(data) // 2] ^= 1
-    (results / place).write_bytes(data)
-    assert found(results, "damaged", place)
+    (results / path).write_bytes(data)
+    assert findings_at(results, "damaged", path)
 
 
 def test_a_manifest_changed_and_its_records(results: Path) -> None:
-    place = "data/synthetic/nd0.64-draw0/manifest.json"
-    edit(results / place, '"snr": 20.0', '"snr": 21.0')
-    assert found(results, "damaged", place)
+    path = "data/synthetic/nd0.64-draw0/manifest.json"
+    edit(results / path, '"snr": 20.0', '"snr": 21.0')
+    assert findings_at(results, "damaged", path)
 
 
 def test_data_made_again_with_other_settings(results: Path) -> None:
@@ -167,7 +167,7 @@ def test_data_made_again_with_other_settings(results: Path) -> None:
     for name in ("manifest.json", "federation.npz"):
         shutil.copyfile(other / name, here / name)
     assert (
-        found(results, "different", RECORD)[0].what
+        findings_at(results, "different", RECORD)[0].what
         == "it was trained on other data than data/synthetic/nd0.64-draw0 names"
     )
 
@@ -177,21 +177,24 @@ def test_a_reference_that_fits_other_data_or_is_not_what_fitting_gives(results: 
     table = pd.read_csv(results / path)
     table.assign(support_recovery=0.99).to_csv(results / path, index=False)
     assert "support_recovery of lasso on data/synthetic/nd0.64-draw0 is 0.99, and fitted again" in "\n".join(
-        finding.what for finding in found(results, "different", path)
+        finding.what for finding in findings_at(results, "different", path)
     )
     table.assign(data_sha256="0" * 64).to_csv(results / path, index=False)
-    assert "a fit is to other data than data/synthetic/nd0.64-draw0 names" in found(results, "different", path)[0].what
+    assert (
+        "a fit is to other data than data/synthetic/nd0.64-draw0 names"
+        in findings_at(results, "different", path)[0].what
+    )
 
 
 def test_a_number_changed_in_the_closing_summary(results: Path) -> None:
     edit(results / "summary.md", "Table 1's 28 numbers", "Table 1's 27 numbers")
-    (finding,) = found(results, "different", "summary.md")
+    (finding,) = findings_at(results, "different", "summary.md")
     assert "Table 1's 27 numbers" in finding.what
 
 
 def test_a_verdict_changed_in_the_scorecard(results: Path) -> None:
     edit(results / "scorecard.json", '"verdict": "not judged"', '"verdict": "agrees"')
-    assert "'agrees' stands there" in found(results, "different", "scorecard.json")[0].what
+    assert "'agrees' stands there" in findings_at(results, "different", "scorecard.json")[0].what
 
 
 def test_a_module_edited_after_the_run_is_named(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,9 +211,9 @@ def test_a_module_edited_after_the_run_is_named(results: Path, monkeypatch: pyte
 
 
 def test_a_packed_record_changed_with_its_hash_list_left_alone(published: Path) -> None:
-    place = published / "records.jsonl.gz"
-    text = gzip.decompress(place.read_bytes()).decode().replace('"seed":0', '"seed":7', 1)
-    place.write_bytes(gzip.compress(text.encode(), mtime=0))
+    packed = published / "records.jsonl.gz"
+    text = gzip.decompress(packed.read_bytes()).decode().replace('"seed":0', '"seed":7', 1)
+    packed.write_bytes(gzip.compress(text.encode(), mtime=0))
     places = {finding.path for finding in audit(published).findings if finding.kind == "damaged"}
     assert places >= {"records.jsonl.gz"}
     assert len(places - {"study.json"}) == 2
@@ -218,7 +221,7 @@ def test_a_packed_record_changed_with_its_hash_list_left_alone(published: Path) 
 
 def test_a_packed_file_that_is_no_longer_one_is_named(published: Path) -> None:
     (published / "records.jsonl.gz").write_bytes(b"nothing of the kind")
-    assert found(published, "damaged", "records.jsonl.gz")
+    assert findings_at(published, "damaged", "records.jsonl.gz")
 
 
 def test_the_command_tells_by_its_exit_code(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

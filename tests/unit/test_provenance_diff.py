@@ -1,4 +1,4 @@
-"""What moved between two results is told in units of spread, with the verdicts and conclusions that turned."""
+"""What moved between two results is reported in units of spread, with the verdicts and conclusions that turned."""
 
 import json
 import subprocess
@@ -78,9 +78,9 @@ def test_two_commits_are_compared_by_what_they_track(
         subprocess.run(["git", "add", "results"], check=True)
         subprocess.run(["git", *names, "commit", "-qm", f"mean {mean}"], check=True)
     assert main(["diff", "HEAD~1", "HEAD"]) == 0
-    told = capsys.readouterr().out
-    assert "tables/support_recovery.csv: ratio 0.64, method eflops, mean: 0.5 to 0.7 (+2.00 spreads)" in told
-    assert "1 moved, 1 by more than their spread" in told
+    printed = capsys.readouterr().out
+    assert "tables/support_recovery.csv: ratio 0.64, method eflops, mean: 0.5 to 0.7 (+2.00 spreads)" in printed
+    assert "1 moved, 1 by more than their spread" in printed
     assert main(["diff", "HEAD~1", "HEAD", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["moves"][0]["after"] == 0.7
 

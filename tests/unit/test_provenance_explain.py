@@ -32,34 +32,36 @@ def explained(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
 
 
 def test_a_cell_leads_to_its_runs_and_their_origin(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "eflops")
+    explanation = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "eflops")
     record = read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json")
-    assert told.startswith("tables/support_recovery.csv: ratio 0.64, method eflops, mean = ")
-    assert "the mean of support_recovery over data draws (splits), each the mean of its runs that finished" in told
-    assert "Runs (3)" in told
+    assert explanation.startswith("tables/support_recovery.csv: ratio 0.64, method eflops, mean = ")
+    assert (
+        "the mean of support_recovery over data draws (splits), each the mean of its runs that finished" in explanation
+    )
+    assert "Runs (3)" in explanation
     for seed in range(3):
-        assert f"runs/support_recovery/nd0.64/eflops/base/draw0-seed{seed}.json" in told
+        assert f"runs/support_recovery/nd0.64/eflops/base/draw0-seed{seed}.json" in explanation
     for fact in (record.origin.data_sha256, record.origin.code_hash, record.circumstances.commit, "rho_init 0.5"):
-        assert fact in " ".join(told.split())
-    assert ", the same\n" in told
+        assert fact in " ".join(explanation.split())
+    assert ", the same\n" in explanation
 
 
 def test_the_same_as_json(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = (small_results / TABLE, "--row", "1", "--column", "E-FLoPS", "--json")
-    told = json.loads(explained(capsys, *arguments))
-    values = [run["value"] for run in told["runs"]]
-    assert told["n"] == 3
-    assert told["rebuilt"]["agrees"]
-    assert told["value"] == pytest.approx(sum(values) / 3)
-    assert [run["run"]["seed"] for run in told["runs"]] == [0, 1, 2]
-    assert told["runs"][0]["settings"]["rounds"] == 6
+    explanation = json.loads(explained(capsys, *arguments))
+    values = [run["value"] for run in explanation["runs"]]
+    assert explanation["n"] == 3
+    assert explanation["rebuilt"]["agrees"]
+    assert explanation["value"] == pytest.approx(sum(values) / 3)
+    assert [run["run"]["seed"] for run in explanation["runs"]] == [0, 1, 2]
+    assert explanation["runs"][0]["settings"]["rounds"] == 6
 
 
 def test_the_commands_it_names_train_the_runs_again_when_pasted(
     small_results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = json.loads(explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "fediht", "--json"))
-    every, one, make = map(shlex.split, told["commands"])
+    explanation = json.loads(explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "fediht", "--json"))
+    every, one, make = map(shlex.split, explanation["commands"])
     assert make == ["snakemake", "--cores", "2", "results/tables/support_recovery.csv"]
     assert main(every[1:]) == 0
     assert capsys.readouterr().out.count("  identical: runs/support_recovery/nd0.64/fediht/base/") == 3
@@ -79,9 +81,9 @@ def test_the_commands_repeat_the_config_files_and_name_their_results_folder(
 
 
 def test_a_figures_point(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = explained(capsys, small_results / "figures/fig1b.svg", "--series", "eflops", "--x", "0.64")
-    assert told.startswith("figures/fig1b.csv: method eflops, ratio 0.64, mean = ")
-    assert "Runs (3)" in told
+    explanation = explained(capsys, small_results / "figures/fig1b.svg", "--series", "eflops", "--x", "0.64")
+    assert explanation.startswith("figures/fig1b.csv: method eflops, ratio 0.64, mean = ")
+    assert "Runs (3)" in explanation
 
 
 @pytest.mark.parametrize("suffix", ["svg", "pdf", "png"])
@@ -90,8 +92,8 @@ def test_a_picture_alone_is_known_by_the_data_it_carries(
 ) -> None:
     stray = tmp_path / f"from the talk.{suffix}"
     shutil.copyfile(small_results / f"figures/fig1b.{suffix}", stray)
-    told = explained(capsys, stray, "--results", small_results, "--series", "fedavg", "--x", "1.0")
-    assert told.startswith("figures/fig1b.csv: method fedavg, ratio 1.0, mean = ")
+    explanation = explained(capsys, stray, "--results", small_results, "--series", "fedavg", "--x", "1.0")
+    assert explanation.startswith("figures/fig1b.csv: method fedavg, ratio 1.0, mean = ")
 
 
 def test_a_picture_of_other_data_is_refused(results: Path, tmp_path: Path) -> None:
@@ -103,15 +105,15 @@ def test_a_picture_of_other_data_is_refused(results: Path, tmp_path: Path) -> No
 
 
 def test_a_line_of_the_scorecard(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = explained(capsys, small_results / "scorecard.json", "--line", "table1/0.64/eflops")
-    assert told.startswith("scorecard.json: table1/0.64/eflops = not judged")
-    assert "Runs (3)" in told
+    explanation = explained(capsys, small_results / "scorecard.json", "--line", "table1/0.64/eflops")
+    assert explanation.startswith("scorecard.json: table1/0.64/eflops = not judged")
+    assert "Runs (3)" in explanation
 
 
 def test_a_claim_leads_to_all_runs_that_it_read(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    told = json.loads(explained(capsys, small_results / "scorecard.json", "--line", "claim/syn-r2", "--json"))
-    assert {run["run"]["method"] for run in told["runs"]} == {"eflops", "fediht"}
-    assert told["metric"] == "r2"
+    explanation = json.loads(explained(capsys, small_results / "scorecard.json", "--line", "claim/syn-r2", "--json"))
+    assert {run["run"]["method"] for run in explanation["runs"]} == {"eflops", "fediht"}
+    assert explanation["metric"] == "r2"
 
 
 def test_published_results_explain_the_same(
@@ -121,8 +123,8 @@ def test_published_results_explain_the_same(
     loose, packed = (
         json.loads(explained(capsys, folder / TABLE, *address)) for folder in (small_results, small_published)
     )
-    for folder, found in ((small_results, loose), (small_published, packed)):
-        for run in found["runs"]:
+    for folder, explanation in ((small_results, loose), (small_published, packed)):
+        for run in explanation["runs"]:
             run["record"] = Path(run["record"]).relative_to(folder)
     assert loose["runs"] == packed["runs"]
 
@@ -165,19 +167,19 @@ def test_the_column_may_be_one_of_the_tables_own(small_results: Path) -> None:
 
 
 def test_a_record_shown_for_people_says_who_what_and_how_again(small_results: Path) -> None:
-    told = describe(read(small_results / "runs/support_recovery/nd0.64/fedavg/base/draw0-seed2.json"))
-    assert told.startswith("support_recovery: fedavg on synthetic at N/d = 0.64, draw 0, seed 2: finished\n")
-    assert "kept weights" in told
-    assert "6 of 64" in told
-    assert "eflops verify results/runs/support_recovery/nd0.64/fedavg/base/draw0-seed2.json" in told
+    description = describe(read(small_results / "runs/support_recovery/nd0.64/fedavg/base/draw0-seed2.json"))
+    assert description.startswith("support_recovery: fedavg on synthetic at N/d = 0.64, draw 0, seed 2: finished\n")
+    assert "kept weights" in description
+    assert "6 of 64" in description
+    assert "eflops verify results/runs/support_recovery/nd0.64/fedavg/base/draw0-seed2.json" in description
 
 
 def test_a_reference_that_no_run_made_leads_to_its_file(
     small_results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "lasso")
-    assert "no run: it is read from gathered/support_recovery.references.csv" in told
-    assert "the same" in told
+    explanation = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "lasso")
+    assert "no run: it is read from gathered/support_recovery.references.csv" in explanation
+    assert "the same" in explanation
 
 
 def test_a_foreign_file_is_not_taken_for_a_table_of_the_usual_results(
@@ -200,9 +202,9 @@ def test_a_table_that_was_not_made_yet_is_not_shown_as_the_published_one(
     (tmp_path / "results").mkdir()
     published.rename(tmp_path / "results/published")
     assert main(["explain", "results/tables/support_recovery.csv", "--row", "0.64"]) == 2
-    told = capsys.readouterr().err
-    assert "there is no such file; make it with: snakemake --cores 2 results/tables/support_recovery.csv" in told
-    assert "or explain the published one: results/published/tables/support_recovery.csv" in told
+    printed = capsys.readouterr().err
+    assert "there is no such file; make it with: snakemake --cores 2 results/tables/support_recovery.csv" in printed
+    assert "or explain the published one: results/published/tables/support_recovery.csv" in printed
 
 
 def test_a_method_that_the_study_does_not_have_is_named(results: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -60,12 +60,12 @@ def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Pro
     for row in range(len(frame)):
         words = tuple(f"{key}={frame[key][row]}" for key in key_columns(frame) if pd.notna(frame[key][row]))
         cell = locate(frame, Address(Path(product.name), words), {})
-        found = trace(product, made, cell)
+        traced = trace(product, made, cell)
         if cell.keys.get("set_initial") == "paper":
-            assert found.runs.empty, str(cell)
-            assert "resources/paper/targets.yaml" in found.formula
+            assert traced.runs.empty, str(cell)
+            assert "resources/paper/targets.yaml" in traced.formula
             continue
-        assert len(found.runs) or cell.keys.get("method") in REFERENCES, str(cell)
-        assert found.formula
-        if found.recomputed is not None:
-            assert found.recomputed == pytest.approx(cell.value), str(cell)
+        assert len(traced.runs) or cell.keys.get("method") in REFERENCES, str(cell)
+        assert traced.formula
+        if traced.recomputed is not None:
+            assert traced.recomputed == pytest.approx(cell.value), str(cell)

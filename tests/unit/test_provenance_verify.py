@@ -36,10 +36,10 @@ def change_result(path: Path, metric: str, by: float) -> None:
 
 def test_a_run_comes_out_again_with_the_same_bits(small_results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(small_results / TABLE), *ADDRESS, "--runs", "2"]) == 0
-    told = capsys.readouterr().out
-    assert told.count("identical: runs/support_recovery/nd0.64/eflops/base/draw0-seed") == 2
-    assert "2 of the 3 runs behind it" in told
-    assert "The number made again from the records: " in told
+    printed = capsys.readouterr().out
+    assert printed.count("identical: runs/support_recovery/nd0.64/eflops/base/draw0-seed") == 2
+    assert "2 of the 3 runs behind it" in printed
+    assert "The number rebuilt from the records: " in printed
 
 
 def test_published_results_are_verified_with_data_made_again(
@@ -154,9 +154,9 @@ def test_a_number_that_the_records_do_not_give_fails_though_its_runs_come_out_ag
     text = (results / TABLE).read_text()
     (results / TABLE).write_text(text.replace("0.64,eflops,0.", "0.64,eflops,1.", 1))
     assert main(["verify", str(results / TABLE), *ADDRESS]) == 1
-    told = capsys.readouterr().out
-    assert "identical: " in told
-    assert "NOT THE SAME" in told
+    printed = capsys.readouterr().out
+    assert "identical: " in printed
+    assert "NOT THE SAME" in printed
 
 
 def test_data_that_cannot_be_made_again_are_refused(
@@ -167,7 +167,7 @@ def test_data_that_cannot_be_made_again_are_refused(
         provenance_data, "build", lambda settings, ratio, draw, raw: true(settings, ratio, draw + 1, raw)
     )
     assert main(["verify", str(published / TABLE), *ADDRESS]) == 2
-    assert "made again it is not the data that was trained on" in capsys.readouterr().err
+    assert "the rebuilt data are not those that were trained on" in capsys.readouterr().err
 
 
 def test_a_run_that_diverged_before_and_not_now_is_different(small_results: Path) -> None:

@@ -44,19 +44,19 @@ def job(data: Path, seeds: list[int], **changes: Any) -> Job:
 
 def test_a_job_writes_one_checked_record_a_run(data: Path) -> None:
     assert train(job(data, [0, 5]), quiet) == 2
-    found = record.read(data.parent / "runs/base/draw0-seed5.json")
-    assert found.run == record.Identity(
+    written = record.read(data.parent / "runs/base/draw0-seed5.json")
+    assert written.run == record.Identity(
         experiment="main", dataset="synthetic", ratio=1.2, method="eflops", variant="base", draw=0, seed=5
     )
-    assert found.result.status == "finished"
-    assert len(found.result.support) == 10
-    assert set(found.result.metrics) == {"r2", "mse", "support_recovery", "open_gates", "multiplier", "gate_entropy"}
-    assert found.result.curve.round == [1, 4, 6, 7, 8]
-    assert found.result.curve.phase == ["training"] * 3 + ["finetuning"] * 2
-    assert "eflops.training.numerics.gates" in found.origin.code
-    assert "eflops.training.methods.fediht" not in found.origin.code
-    assert found.circumstances.versions["torch"].startswith("2.13.0")
-    assert found.circumstances.bits == "every machine"
+    assert written.result.status == "finished"
+    assert len(written.result.support) == 10
+    assert set(written.result.metrics) == {"r2", "mse", "support_recovery", "open_gates", "multiplier", "gate_entropy"}
+    assert written.result.curve.round == [1, 4, 6, 7, 8]
+    assert written.result.curve.phase == ["training"] * 3 + ["finetuning"] * 2
+    assert "eflops.training.numerics.gates" in written.origin.code
+    assert "eflops.training.methods.fediht" not in written.origin.code
+    assert written.circumstances.versions["torch"].startswith("2.13.0")
+    assert written.circumstances.bits == "every machine"
 
 
 def test_the_curve_shows_the_gates_until_finetuning_and_how_the_support_changes(data: Path) -> None:
@@ -107,14 +107,14 @@ def test_plain_torch_is_an_engine_like_the_others(data: Path) -> None:
     train(job(data, [0, 5]), quiet)
     batched = record.read(data.parent / "runs/base/draw0-seed5.json").result
     assert train(job(data, [0, 5], engine="reference"), quiet) == 2
-    found = record.read(data.parent / "runs/base/draw0-seed5.json")
-    assert "eflops.training.engines.reference" in found.origin.code
-    assert found.circumstances.bits == "this kind of machine"
-    assert found.circumstances.bits == "this kind of machine"
-    assert found.result.support == batched.support
-    assert found.result.traffic == batched.traffic
-    assert found.result.curve.round == batched.curve.round
-    assert found.result.metrics == pytest.approx(batched.metrics, abs=1e-4)
+    written = record.read(data.parent / "runs/base/draw0-seed5.json")
+    assert "eflops.training.engines.reference" in written.origin.code
+    assert written.circumstances.bits == "this kind of machine"
+    assert written.circumstances.bits == "this kind of machine"
+    assert written.result.support == batched.support
+    assert written.result.traffic == batched.traffic
+    assert written.result.curve.round == batched.curve.round
+    assert written.result.metrics == pytest.approx(batched.metrics, abs=1e-4)
     with pytest.raises(UserError, match=r"engine reference has eflops, .*, fediterht, not mine:Mine"):
         train(job(data, [0], engine="reference", method="mine:Mine", variants={"base": {}}), quiet)
 
@@ -123,14 +123,14 @@ def test_a_diverged_run_is_a_result_without_nan(data: Path) -> None:
     settings = GatedSettings(rounds=6, finetune_rounds=2, rate=1e9)
     train(job(data, [0], variants={"base": settings}), quiet)
     path = data.parent / "runs/base/draw0-seed0.json"
-    found = record.read(path)
-    assert found.result.status == "diverged"
-    assert found.result.diverged_round is not None
-    assert found.result.metrics == {}
-    assert found.result.support == found.result.weights == []
-    assert all(round_ < found.result.diverged_round for round_ in found.result.curve.round)
+    written = record.read(path)
+    assert written.result.status == "diverged"
+    assert written.result.diverged_round is not None
+    assert written.result.metrics == {}
+    assert written.result.support == written.result.weights == []
+    assert all(round_ < written.result.diverged_round for round_ in written.result.curve.round)
     assert "NaN" not in path.read_text()
-    assert "diverged" in describe(found)
+    assert "diverged" in describe(written)
 
 
 def test_a_changed_digit_is_refused(data: Path) -> None:

@@ -24,7 +24,7 @@ EVERY = pytest.mark.parametrize("name", METHODS)
 def assert_same(runs: tuple[Tensor, TrainingLog], plain: tuple[Tensor, TrainingLog], features: int = 10**9) -> None:
     """The same support, metrics within 1e-4, the same bytes.
 
-    features: of a softmax model of two classes. A feature that was cut comes back with opposite slopes for the two, so
+    features: of a softmax model of two classes. A feature that was cut comes back with opposite gradients for the two, so
     that rounding alone says which of its two weights is kept; such ties count as one weight.
     """
     (theta, log), (expected, expected_tally) = runs, plain

@@ -12,12 +12,12 @@ CONFIG = read(Path(__file__).parents[2] / "config.yaml")
 CELLS = ["cells/mnist/all/eflops.json", "cells/mnist/all/fedavg.json"]
 
 
-def told(asked: str) -> str:
-    return misspelt(asked, CONFIG, products(CONFIG), CELLS)
+def message_for(path: str) -> str:
+    return misspelt(path, CONFIG, products(CONFIG), CELLS)
 
 
 @pytest.mark.parametrize(
-    ("asked", "near"),
+    ("path", "near"),
     [
         ("tables/suport_recovery.csv", "tables/support_recovery.csv"),
         ("figures/fig1b.jpg", "figures/fig1b.png"),
@@ -30,13 +30,13 @@ def told(asked: str) -> str:
         ("data/golub/all-draw99/manifest.json", "data/golub/all-draw9/manifest.json"),
     ],
 )
-def test_a_misspelt_file_is_answered_with_the_nearest(asked: str, near: str) -> None:
-    assert told(f"results/{asked}") == f"results/{asked}: nothing makes this file; did you mean results/{near}?"
-    assert told(f"results/{near}") == ""
+def test_a_misspelt_file_is_answered_with_the_nearest(path: str, near: str) -> None:
+    assert message_for(f"results/{path}") == f"results/{path}: nothing makes this file; did you mean results/{near}?"
+    assert message_for(f"results/{near}") == ""
 
 
 @pytest.mark.parametrize(
     "word", ["all", "--cores", "results", "results/study.json", "other/tables/x.csv", "tables/x.csv"]
 )
 def test_other_words_are_left_to_snakemake(word: str) -> None:
-    assert told(word) == ""
+    assert message_for(word) == ""

@@ -86,9 +86,9 @@ def test_a_module_goes_through_everything(tmp_path: Path) -> None:
 
     overlay = ["results=flower", "engine=flower"]
     study.snakemake("flower/cells/mine/nd1.00/eflops.json", "--config", *overlay)
-    own = json.loads((study.folder / "flower" / RECORD).read_text())["result"]
-    assert own["metrics"] == pytest.approx(result["result"]["metrics"], rel=1e-2, abs=1e-3)
-    assert own["traffic"] == result["result"]["traffic"]
+    flower_result = json.loads((study.folder / "flower" / RECORD).read_text())["result"]
+    assert flower_result["metrics"] == pytest.approx(result["result"]["metrics"], rel=1e-2, abs=1e-3)
+    assert flower_result["traffic"] == result["result"]["traffic"]
 
 
 def test_a_results_folder_with_a_strangers_model_imports_nothing(tmp_path: Path) -> None:

@@ -37,9 +37,9 @@ def tiny(folder: Path, rounds: int, seeds: int) -> Study:
 
 def records(study: Study) -> list[Path]:
     """The records that are there; each is whole, and nothing lies beside them."""
-    found = [path for path in study.folder.joinpath("results/runs").rglob("*") if path.is_file()]
-    assert all(json.loads(path.read_text())["record_sha256"] for path in found)
-    return found
+    record_paths = [path for path in study.folder.joinpath("results/runs").rglob("*") if path.is_file()]
+    assert all(json.loads(path.read_text())["record_sha256"] for path in record_paths)
+    return record_paths
 
 
 def test_after_a_full_disk_the_run_goes_on_where_it_was(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import eflops
 if not (ROOT / "src/eflops").is_dir():
     ROOT = Path(eflops.__file__).parents[2]
 
-# Methods, data sets and products of one's own lie beside the Snakefile, in the working folder or in a module's host.
+# Custom methods, data sets and products lie beside the Snakefile, in the working folder or in a module's host.
 # Jobs look there too (eflops.script); a variable of our own does not disturb the rules of a host.
 OWN = list(dict.fromkeys(map(str, (Path.cwd(), Path(workflow.basedir), ROOT))))
 sys.path.extend(OWN)
@@ -34,7 +34,7 @@ from eflops.errors import UserError
 from eflops.files import locate
 from eflops.results.specs import refuse_read_only, wanted_folder
 
-# A folder of one's own brings its own config (--directory, or a deployed module); otherwise the paper's is taken.
+# The working folder may bring its own config (--directory, or a deployed module); otherwise the paper's is used.
 OWN_CONFIGS = [path for path in ("config.yaml", "config/config.yaml") if Path(path).exists()]
 CONFIG = OWN_CONFIGS[0] if OWN_CONFIGS else str(ROOT / "config.yaml")
 

@@ -1,4 +1,4 @@
-# The results explorer: a page on which every number opens to its runs.
+# The results explorer: a page that leads from every number to its runs.
 
 
 rule explorer:

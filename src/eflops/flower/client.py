@@ -1,7 +1,7 @@
 """The client's side of the Flower app: what the server sends in, the node's answer out.
 
-Whatever goes wrong on a node is told to the server by the kind of the error alone: its text could hold what only the
-node may know, and stays in the node's own log.
+A node reports an error to the server by its kind alone: the error's text could hold what only the node
+may know, and stays in the node's own log.
 """
 
 import json

@@ -203,12 +203,12 @@ class GridTransport:
     def _order(self, client: int, seed: int, round_: int, resync: bool = False) -> ConfigRecord:
         """A client's order: with a view also the messages that it missed; the whole view where its state is lost."""
         assert self._phase is not None
-        phase, counted, sent = self._phase, self.counted.get(client, -1), self._sent[-1:]
+        phase, last_round, sent = self._phase, self.counted.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
             sent = [_encoded(self._view, self.size)]
         elif self._view is not None:
-            sent = self._sent[max(0, counted + 1 - phase.first_round) :]
-        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, counted, resync)
+            sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
+        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync)
         return order.record(sent)
 
     def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:

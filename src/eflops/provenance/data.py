@@ -27,5 +27,5 @@ def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if read_manifest(again / name)["sha256"] != expected:
-        raise UserError(f"data/{name}: rebuilt it is not the data that was trained on; its code has changed.")
+        raise UserError(f"data/{name}: the rebuilt data are not those that were trained on; the code has changed.")
     return again

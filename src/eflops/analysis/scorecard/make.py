@@ -58,8 +58,8 @@ class Scorecard:
     @property
     def sections(self) -> dict[str, dict[str, int]]:
         """The same by section."""
-        own = [OWN] if self.section(OWN.name) else []
-        return {section.name: _count(self.section(section.name)) for section in (*SECTIONS, *own)}
+        user_sections = [OWN] if self.section(OWN.name) else []
+        return {section.name: _count(self.section(section.name)) for section in (*SECTIONS, *user_sections)}
 
     @property
     def summary(self) -> str:
