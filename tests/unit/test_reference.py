@@ -24,8 +24,8 @@ EVERY = pytest.mark.parametrize("name", METHODS)
 def assert_same(runs: tuple[Tensor, TrainingLog], plain: tuple[Tensor, TrainingLog], features: int = 10**9) -> None:
     """The same support, metrics within 1e-4, the same bytes.
 
-    features: of a softmax model of two classes. A feature that was cut comes back with opposite gradients for the two, so
-    that rounding alone says which of its two weights is kept; such ties count as one weight.
+    features: of a softmax model of two classes. A feature that was cut comes back with opposite gradients for the two,
+    so that rounding alone says which of its two weights is kept; such ties count as one weight.
     """
     (theta, log), (expected, expected_tally) = runs, plain
     kept, wanted = ({index % features for index in part[0].nonzero()[:, 0].tolist()} for part in (theta, expected))
