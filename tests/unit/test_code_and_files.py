@@ -78,6 +78,7 @@ OUTSIDE = {
     "eflops.code",
     "eflops.config",
     "eflops.config.cell",
+    "eflops.config.data",
     "eflops.config.settings",
     "eflops.data",
     "eflops.data.federation",

@@ -197,7 +197,7 @@ def test_no_number_in_a_record_stops_an_audit_or_fills_the_memory(
     (results / RECORD).write_text(json.dumps(values))
     with opened(results) as store:
         examined, _ = examine(store, check(study_of_its_own.CONFIG), "support_recovery", store.record_paths())
-    assert any(finding.place == RECORD and words in finding.what for finding in examined.findings)
+    assert any(finding.path == RECORD and words in finding.what for finding in examined.findings)
     assert examined.records >= 23
 
 

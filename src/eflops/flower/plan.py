@@ -31,25 +31,29 @@ OPTION = "--run-config"
 class RunConfig(Strict):
     """What `flwr run` accepts; a key that is empty, 0 or -1 leaves the choice to the experiment."""
 
-    config: str = Field("config.yaml", description="the config's files in the bundle, one laid over the other")
-    experiment: str = Field("golub_runs", description="of the config's experiments the one that the run belongs to")
-    method: str = Field("eflops", description="of the config's methods the one to train")
+    config: str = Field("config.yaml", description="the config files in the bundle; later ones override earlier ones")
+    experiment: str = Field("golub_runs", description="name of the run's experiment in the config")
+    method: str = Field("eflops", description="name of the method in the config")
     ratio: NonNegative = Field(0.0, description="N/d of synthetic data; 0: the experiment's first")
     variant: str = Field("", description="variant of the settings; empty: the experiment's first")
     draw: int = Field(-1, ge=-1, description="data draw or split; -1: the experiment's first")
     seed: int = Field(0, ge=0, description="seed of the run")
     clients: int = Field(0, ge=0, description="number of clients; 0: as the data set says")
     fraction: float = Field(
-        0.0, ge=0, le=1, description="share of the clients that a round asks; 0: as the data set says"
+        0.0, ge=0, le=1, description="share of the clients selected per round; 0: as the data set says"
     )
-    settings: str = Field("", description='settings of the method to change, such as "rounds=4 finetune_rounds=2"')
-    data: str = Field("", description="the server's test rows: a dealt folder or a file; empty: a draw made here")
-    label: str = Field("", description="the column of that file which holds the classes")
-    results: str = Field("results-flower", description="folder for record, state and draws, on the server")
-    faults: Literal["stop", "continue", "repeat"] = Field("stop", description="what follows when a client fails")
+    settings: str = Field(
+        "", description='settings that replace those of the method, such as "rounds=4 finetune_rounds=2"'
+    )
+    data: str = Field(
+        "", description="the server's test rows: a dealt folder or a file; empty: a draw made by the server"
+    )
+    label: str = Field("", description="the column of that file that holds the classes")
+    results: str = Field("results-flower", description="folder on the server for record, state and draws")
+    faults: Literal["stop", "continue", "repeat"] = Field("stop", description="what happens if a client fails")
     timeout: Positive = Field(600.0, description="seconds to wait for a client's answer")
-    repeats: Count = Field(2, description="how often faults=repeat asks again")
-    wait: Positive = Field(600.0, description="seconds to wait until all clients are there")
+    repeats: Count = Field(2, description="how often faults=repeat repeats a request")
+    wait: Positive = Field(600.0, description="seconds to wait until all clients are connected")
 
 
 @dataclass(frozen=True)
