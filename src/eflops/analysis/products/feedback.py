@@ -65,7 +65,8 @@ def over_bytes(
                 _draw(axis, line, *_look(lines, experiment, method))
             low, high = limits(panel)
             axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
-            log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
+            if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
+                log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
             if ratio != ONE_SIZE:
                 axis.set_title(f"$N/d = {ratio:g}$")
                 letter(axis, name)
@@ -169,6 +170,7 @@ def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str)
 
 def _printed(row: pd.Series) -> Row:
     of_size = {} if row["ratio"] == ONE_SIZE else {"N/d": exact(row["ratio"])}
+    means = number(row, "mean_reference") + " and " + number(row, "mean_other")
     return {
         "metric": LABELS[row["metric"]],
         "N/d": MISSING,
@@ -176,7 +178,7 @@ def _printed(row: pd.Series) -> Row:
         "draws": row["draws"],
         "method": row["reference"],
         "minus": row["other"],
-        "means": number(row, "mean_reference") + " and " + number(row, "mean_other"),
+        "means": means if len(means.numbers) == 2 else MISSING,
         "difference": difference(row),
         "p": probability(row, "p"),
         "aim": row["aim"] or MISSING,
