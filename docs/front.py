@@ -67,8 +67,10 @@ def verdict(results: Path) -> str:
     lines = [f"- **What we found:** {'; '.join(parts)}."]
     if path.name == paths.SUMMARY:
         page = results / paths.EXPLORER
-        for point in Summary.of(stored).under(ENTROPY)[:1]:
-            lines.append(f"- **Does entropy help?** {point.text} [Runs]({page}#{point.link})")
+        # The first point is the answer over all settings; those by N/d are in the summary.
+        for subject in Summary.of(stored).subjects:
+            for point in subject.points[:1] if subject.name == ENTROPY else ():
+                lines.append(f"- **Does entropy help?** {point.text} [Runs]({page}#{point.link})")
     return "\n".join(lines)
 
 

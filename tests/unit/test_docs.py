@@ -88,7 +88,7 @@ def published(tmp_path: Path) -> Path:
         Point("Four are among ours.", "tables/g", "Genes"),
         Point("Not on the front page.", "tables/y"),
     )
-    summary = Summary({"Claims": {"agrees": 1}, "Table 1": {}, "Table 2": {}}, (claim,), (Subject("All", points),))
+    summary = Summary({"Claims": {"agrees": 1}, "Table 1": {}, "Table 2": {}}, (claim,), (Subject("Entropy", points),))
     (tmp_path / "summary.json").write_text(form(summary, ".json"))
     return tmp_path
 
