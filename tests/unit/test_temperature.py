@@ -143,6 +143,6 @@ def test_the_means_of_the_tracked_search_are_plain_means_of_plain_differences() 
     cells = effects(twins(runs, ["r2"])).set_index(["by", "ratio", "temperature"]).sort_index()
     for ratio, part in sound.groupby("ratio"):
         for temperature in part.columns[1:]:
-            cell = cells.loc[("N/d", ratio, temperature)].iloc[0]
+            cell = cells.loc[[("N/d", ratio, temperature)]].iloc[0]
             if cell["missing"] == 0:
                 assert cell["mean"] == pytest.approx((part[temperature] - part[0.0]).mean(), abs=1e-9)

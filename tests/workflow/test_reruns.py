@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from eflops.analysis.gather import checked
+from eflops.data.job import read_spec
 from eflops.errors import UserError
 from eflops.provenance.audit.audit import Options, audit
 from workflow.conftest import Study
@@ -124,7 +125,7 @@ def test_results_that_another_config_made_are_not_gathered(study: Study) -> None
     spec = study.folder / "results/specs/train/support_recovery/nd0.64/fedavg.json"
     spec.write_text(spec.read_text().replace('"rounds": 6', '"rounds": 7'))
     with pytest.raises(UserError, match="rounds was 6 and is 7"):
-        list(checked(str(spec), str(spec).replace("specs/train/", "cells/"), study.folder / "results"))
+        list(checked(read_spec(spec), str(spec).replace("specs/train/", "cells/"), study.folder / "results"))
 
 
 def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> None:

@@ -134,7 +134,8 @@ def results_of(file: Path, named: Path | None) -> Path:
         raise UserError(_missing(file))
     around = [folder for folder in file.resolve().parents if is_results(folder)]
     if around:
-        return around[0]
+        here = Path.cwd()
+        return around[0].relative_to(here) if around[0].is_relative_to(here) else around[0]
     usual = [folder for folder in FOLDERS if is_results(folder)]
     drawn_from = picture_hash(file) if file.suffix in PICTURES else None
     holding = [folder for folder in usual if _holds(folder, file, drawn_from)]

@@ -61,6 +61,10 @@ MEANINGS = {
 }
 
 
+# Keys of rows that stand for trials of a search; the runs of trials are not in the folder.
+OF_TRIALS = {"group", "temperature"}
+
+
 @dataclass(frozen=True)
 class Trace:
     """The runs behind a cell (gathered rows, with `value` where a run contributes one number), and how they make it."""
@@ -125,6 +129,8 @@ class Tracer:
         # A key that is empty says nothing: the panels of a figure need not all have the same keys.
         keys = {key: value for key, value in keys.items() if not pd.isna(value)}
         runs = self.made.runs
+        if OF_TRIALS & keys.keys() - set(runs) and "case" not in keys:
+            return []
         methods = dict.fromkeys(keys[key] for key in METHOD_KEYS if key in keys)
         wanted = [{key: keys[key] for key in keys if key in runs and key != metric and key not in METHOD_KEYS}]
         # What searches saw has no runs behind it.
