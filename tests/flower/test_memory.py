@@ -9,7 +9,7 @@ import torch
 from flwr.app import Message
 from flwr.supercore.task_identity import TaskIdentity
 from in_process import InProcess
-from small_app import in_batch, write_config
+from small_app import STATEFUL, in_batch, write_config
 
 from eflops import trust
 from eflops.errors import UserError
@@ -55,7 +55,7 @@ class Nodes(InProcess):
 
 
 def trained(folder: Path, nodes: Nodes, **keys: Any) -> record.Record:
-    write_config(folder)
+    write_config(folder, STATEFUL)
     values = {**KEYS, "results": str(folder / "results"), "timeout": 0.2, **keys}
     return record.read(serve(nodes, values, folder))
 
@@ -73,7 +73,7 @@ def test_a_method_with_memory_has_the_batched_bits_on_flower_and_leaves_none_beh
     settings = f"{feedback} rounds={ROUNDS} finetune_rounds={finetune_rounds} local_steps=2"
     keys = {**KEYS, "method": method, "settings": settings}
     entry = trained(tmp_path, Nodes(), **keys)
-    assert entry.result_sha256 == in_batch(tmp_path / "batched", keys).result_sha256
+    assert entry.result_sha256 == in_batch(tmp_path / "batched", keys, STATEFUL).result_sha256
     assert memory_files(tmp_path) == []
 
 
