@@ -140,7 +140,7 @@ def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Sou
 def test_columns_that_differ_as_wholes_are_named_with_their_p(made: Source) -> None:
     line = {"section": "Table 1, columns", "id": "table1-column/fedavg", "column": "fedavg", "paper": None}
     write_card(made, line | {"verdict": "differs", "ours": [{"mean": 0.0051}]}, line | {"verdict": "agrees"})
-    assert points(made, "Does not hold") == ["Table 1, columns as wholes: 1 of 2 differs: FedAvg (p 0.0051)."]
+    assert points(made, "Does not hold") == ["Table 1, columns tested jointly: 1 of 2 differs: FedAvg (p 0.0051)."]
 
 
 def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
@@ -177,7 +177,7 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
     assert not points(made, "Does not hold")
     texts = points(made, "Selected genes, Table 2")
     assert texts == [
-        "The paper's list of eflops stands out: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
+        "The paper's list of eflops is an outlier: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
         "shares 4.0 with them.",
         "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
         "paper's); defensin (0.00, 0.43).",

@@ -213,7 +213,9 @@ def test_t_differs_where_the_other_method_is_better_and_cannot_be_told_where_spl
 
 def test_how_many_numbers_chance_puts_outside_is_told(paper_like) -> None:
     chance = paper_like.card().chance
-    assert chance.startswith("Of the 28 numbers 1.4 would lie outside by chance; each of our 12 draws, judged by the")
+    assert chance.startswith(
+        "Of the 28 numbers 1.4 are expected outside by chance; each of our 12 draws, judged by the"
+    )
 
 
 def test_both_forms_agree_line_by_line(paper_like) -> None:
@@ -255,4 +257,4 @@ def test_the_papers_t_stands_beside_ours_at_one_split_and_over_splits(paper_like
     assert reason.startswith(
         "The paper has t(29) = 3.79, p 0.0007; at our split t(29) = 3.79, p 0.00071 against Fed-IHT"
     )
-    assert "Over our 30 splits t varies from 2.9 to 4.7" in reason
+    assert "Over our 30 splits t ranges from 2.9 to 4.7" in reason

@@ -20,7 +20,7 @@ COLUMNS = ["id", "section", "row", "column", "verdict"]
 TABLES = (
     ("Table 1", ("table1", "table1-column", "table1-spread"), "$N/d$"),
     ("E-FLoPS minus", ("table1-difference",), ""),
-    ("Table 2", ("table2", "table2-list"), "place in the paper's list"),
+    ("Table 2", ("table2", "table2-list"), "rank in the paper's list"),
 )
 
 

@@ -43,11 +43,11 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     failing = [each for each in comparisons if not each.holds]
     decides = min(failing or comparisons, key=_clearness)
     if verdict == Verdict.AGREES or not failing:
-        reason = f"It holds; the least clear is {numbers(min(comparisons, key=_clearness))}."
+        reason = f"It holds; the weakest comparison is {numbers(min(comparisons, key=_clearness))}."
     else:
         reason = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
     if turning:
-        reason += f" Without {turning} the verdict would be another."
+        reason += f" Without {turning} the verdict would be different."
     if lost:
         reason += f" {lost} runs of E-FLoPS diverged."
         verdict = Verdict.INCONCLUSIVE if verdict == Verdict.AGREES else verdict
@@ -58,7 +58,7 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     size = _size(decides)
     figure = (decides.statement or f"{decides.name}: {{}}").format(size)
     figure += f", over {len(decides.values)} {units}{_limit(decides)}"
-    figure += f"; without {turning} the verdict would be another" if turning else ""
+    figure += f"; without {turning} the verdict would be different" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
     ground = Rationale(verdict, figure, size, len(failing), len(comparisons), because)

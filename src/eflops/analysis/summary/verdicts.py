@@ -88,7 +88,7 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
                 for line in differing
             ]
             verb = "differs" if len(differing) == 1 else "differ"
-            text = f"Table 1, columns as wholes: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
+            text = f"Table 1, columns tested jointly: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
             yield Point(text, _link(differing[0]), REPRODUCTION)
         elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ, the furthest"
@@ -116,7 +116,7 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
     if reasons:
         reason = reasons.most_common(1)[0][0]
         share = f"{reasons.total()} of {len(card['lines'])} numbers and claims"
-        yield Point(f"{share}; the reason of most: {reason}", ALL_LINES)
+        yield Point(f"{share}; most frequent reason: {reason}", ALL_LINES)
 
 
 def genes(card: Card, source: Source) -> Iterator[Point]:
@@ -129,7 +129,7 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
             yield Point(
-                f"The paper's list of {label} stands out: two of our splits' lists share {fact['among_ours']:.1f} of "
+                f"The paper's list of {label} is an outlier: two of our splits' lists share {fact['among_ours']:.1f} of "
                 f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them.",
                 _link(line),
             )
@@ -152,7 +152,7 @@ def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str
     if nearest is not None:
         names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
         which = "the same are missing" if names == same else f"missing: {'; '.join(names) or 'none'}"
-        yield Point(f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}.", link)
+        yield Point(f"At nearest settings {nearest['shared']} of {nearest['genes']} are; {which}.", link)
 
 
 def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
@@ -165,7 +165,7 @@ def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
     none = f"none of the search's {len(settings)} settings selects {' or '.join(never)}; " if never else ""
     most = int(settings[LISTED].max())
     best = f"{int((settings[LISTED] == most).sum())} of {len(settings)} have {most} of the {fact['genes']}"
-    text = f"{none}{best}, none has more."
+    text = f"{none}{best}, and none has more."
     yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
 
 

@@ -32,7 +32,7 @@ def sparse_performance(evidence: Evidence) -> Judgement:
         for metric, name in METRICS.items()
     ]
     if not comparisons:
-        raise Missing(f"{TABLE} and {SPARSE} share no N/d.")
+        raise Missing(f"{TABLE} and {SPARSE} have no N/d in common.")
     judgement = claimed.judge(comparisons, f"sparse minus dense at each N/d, at most {MARGIN:g} lower", "draws", sparse)
     shares = [_share(runs, METHOD) for runs in (sparse, dense)]
     return claimed.with_words(judgement, f"Bytes of training: {shares[0]} sparse, {shares[1]} in Table 1.")
@@ -86,7 +86,7 @@ def syn_comm(evidence: Evidence) -> Judgement:
         ]
         judgement = claimed.judge(comparisons, f"at most {NEAR:g} times the other's bytes", "draws", runs)
         shares = f"{_share(runs, METHOD)} for E-FLoPS, {_share(runs, baseline)} for {evidence.label(baseline)}"
-        return claimed.with_words(judgement, f"Of dense messages' bytes in training: {shares}.")
+        return claimed.with_words(judgement, f"Bytes of training as a share of dense messages: {shares}.")
 
     return claimed.under_both_names(evidence, against)
 

@@ -27,7 +27,7 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "accuracy")
         ours, theirs = (claimed.per_unit(runs[runs["method"] == each], "accuracy") for each in (METHOD, baseline))
         lost = int((runs["accuracy"] <= LEARNT).sum())
-        because = f"{lost} of the {len(runs)} runs get fewer than half of the images right" if lost else ""
+        because = f"{lost} of the {len(runs)} runs classify fewer than half of the images correctly" if lost else ""
         similar = Comparison(
             "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement="they differ by {}", because=because
         )
@@ -35,10 +35,10 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
         if min(ours.mean(), theirs.mean()) > LEARNT:
             return claimed.with_words(judgement, before=means)
-        figures = [(each, f"{each.figure}; one learnt nothing") for each in judgement.grounds]
+        figures = [(each, f"{each.figure}; one of them failed to train") for each in judgement.grounds]
         grounds = tuple(replace(each, verdict=Verdict.DIFFERS, figure=figure) for each, figure in figures)
         judgement = replace(judgement, verdict=Verdict.DIFFERS, grounds=grounds)
-        return claimed.with_words(judgement, before=f"{means} One learnt nothing.")
+        return claimed.with_words(judgement, before=f"{means} One of them failed to train.")
 
     return claimed.under_both_names(evidence, against)
 

@@ -52,7 +52,7 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
             "share of training rounds above",
             above.set_axis([f"draw {draw}" for draw in above.index]),
             above=0.5,
-            statement="its R2 is the higher one in {} of the training rounds",
+            statement="its R2 is higher in {} of the training rounds",
             share=True,
         ),
     ]
@@ -88,7 +88,7 @@ def syn_support(evidence: Evidence) -> Judgement:
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
             for ratio, row in runs[~runs["ratio"].isin(claims)].groupby("ratio")
         ]
-        reason = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
+        reason = f"Where the paper ranks {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
         return claimed.with_words(judgement, reason if elsewhere else "")
 
     return claimed.under_both_names(evidence, against)
@@ -103,7 +103,7 @@ def syn_lr(evidence: Evidence) -> Judgement:
     theta = _scan(evidence, "rates_theta", "set_rate", (0.05, 0.5), ("set_gate_rate", 0.85))
     phi = _scan(evidence, "rates_phi", "set_gate_rate", (0.1, 0.9), ("set_rate", 0.25))
     comparisons = [*_drops(theta, "set_rate", "theta rate"), *_drops(phi, "set_gate_rate", "gate rate")]
-    family = f"R2 lost at each rate against the best, at most {STABLE:g}"
+    family = f"R2 below the best at each rate, at most {STABLE:g}"
     return claimed.judge(comparisons, family, "draws", pd.concat([theta, phi]).assign(status="finished"))
 
 
