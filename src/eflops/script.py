@@ -74,13 +74,13 @@ def _send_to(log: Path) -> None:
 def _words(error: BaseException, folder: Path) -> str:
     """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
     if isinstance(error, KeyboardInterrupt):
-        return "eflops: stopped; records that were finished are kept, and the same command goes on from there."
+        return "eflops: stopped; finished records are kept, and the same command continues from there."
     if isinstance(error, UserError):
         return f"eflops: {error}"
     if isinstance(error, OSError) and error.errno in FULL:
         return (
-            f"eflops: the disk of {folder.resolve()} is full ({os.strerror(error.errno)}); make room and run the same"
-            " command again: what is finished is kept, and no half file is left."
+            f"eflops: the disk of {folder.resolve()} is full ({os.strerror(error.errno)}); free some space and run the"
+            " same command again: finished files are kept, and no partial file is left."
         )
     return f"{''.join(traceback.format_exception(error))}eflops: {type(error).__name__}: {error}"
 

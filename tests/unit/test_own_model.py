@@ -117,7 +117,7 @@ def test_methods_that_the_reference_engine_lacks_run_on_the_batched_one() -> Non
     [
         (("datasets", "small", "model"), "my_net:bild", "datasets.small.model: .*build"),
         (("datasets", "small", "model"), "no_net:build", "there is no module no_net"),
-        (("datasets", "small", "model"), "my_net:narrow", "is called with shape and classes"),
+        (("datasets", "small", "model"), "my_net:narrow", "cannot be called with shape and classes"),
         (("datasets", "small", "model"), "softmax", "datasets.small.model: "),
         (("experiments", "second", "model"), "my_net:bild", "experiments.second.model: .*build"),
         (("datasets", "small"), {**CONFIG["datasets"]["small"], "model": "linear", "gated": ["a"]}, "small.gated: "),
@@ -181,9 +181,9 @@ def rows(settings, ratio, seed, raw=None):
 """
 SENTENCES = {
     "fails_on_real_rows": r"the evaluation of the test rows fails \(broken.py, line 9, ValueError: too many rows\).",
-    "random": "the same weights and rows have another loss in a second call",
-    "pair": "forward should give one tensor, and gave tuple.",
-    "build": r"metrics\(output, y\) should give numbers by name, and gave {'each': tensor",
+    "random": "the same weights and rows have a different loss in a second call",
+    "pair": "forward should return one tensor, but returned tuple.",
+    "build": r"metrics\(output, y\) should return numbers by name, but returned {'each': tensor",
 }
 
 

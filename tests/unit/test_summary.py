@@ -102,7 +102,8 @@ def test_verdicts_are_counted_in_one_sentence(made: Source) -> None:
         claim("agrees"),
     )
     assert points(made, "The paper's numbers and claims") == [
-        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of its 0 columns as wholes none is judged; "
+        "Of Table 1's 2 numbers 1 agrees, 1 agrees at nearest settings; of its 0 columns, tested jointly none is "
+        "judged; "
         "of Table 2's 0 shares none is judged; of 1 claims 1 agrees."
     ]
 
@@ -178,14 +179,15 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
     assert not points(made, "Does not hold")
     texts = points(made, "Selected genes, Table 2")
     assert texts == [
-        "The paper's list of eflops is an outlier: two of our splits' lists share 5.6 of 7 genes on average, the paper's "
+        "The paper's list of eflops is an outlier: two of our splits' lists share 5.6 of 7 genes on average, the "
+        "paper's "
         "shares 4.0 with them.",
         "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
         "paper's); defensin (0.00, 0.43).",
-        "At nearest settings it is 4 of 7; the same are missing.",
+        "At nearest settings 4 of 7 are; the same are missing.",
     ]
     write_card(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
-    assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings it is 7 of 7; missing: none."]
+    assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings 7 of 7 are; missing: none."]
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
     assert points(trials, "Selected genes, Table 2")[2] == (
@@ -200,7 +202,7 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
 def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
     small = {"section": "Table 1", "verdict": "not judged", "reason": "It is too small."}
     write_card(made, small, small, {"section": "Table 2", "verdict": "not judged", "reason": "It was not run."})
-    assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
+    assert points(made, "Not judged") == ["3 of 3 numbers and claims; most frequent reason: It is too small."]
 
 
 def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:

@@ -31,7 +31,7 @@ def message_for(path: str) -> str:
     ],
 )
 def test_a_misspelt_file_is_answered_with_the_nearest(path: str, near: str) -> None:
-    assert message_for(f"results/{path}") == f"results/{path}: nothing makes this file; did you mean results/{near}?"
+    assert message_for(f"results/{path}") == f"results/{path}: no rule makes this file; did you mean results/{near}?"
     assert message_for(f"results/{near}") == ""
 
 

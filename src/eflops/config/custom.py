@@ -24,7 +24,7 @@ def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
     if source is None:
         yield f"{key_path}: there is no module {module}; {_right('methods')}."
     elif "Method" not in _names(_tree(source)):
-        yield f"{key_path}: {module} is no method but a part of some; {_right('methods')}."
+        yield f"{key_path}: {module} is not a method but a helper module of methods; {_right('methods')}."
 
 
 def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
@@ -37,7 +37,7 @@ def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> 
     parts, needed = _parts(module, name, promised=False), _parts(f"{BUILT_IN}.base", "Method") or set()
     missing = [] if parts is None or "__getattr__" in parts else sorted(needed - parts - {"__init__"})
     if missing:
-        yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
+        yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base lists the parts of a method."
     yield from _option_mistakes(path, options, f"{key_path}.options")
 
 
@@ -79,7 +79,7 @@ def _bind_mistakes(
     try:
         _signature(function).bind(*given, **dict.fromkeys(named))
     except TypeError as error:
-        return [f"{key_path}: {path} is called with {_listed([*given, *named])}, and it cannot be: {error}."]
+        return [f"{key_path}: {path} cannot be called with {_listed([*given, *named])}: {error}."]
     return []
 
 
@@ -101,8 +101,8 @@ def _listed(names: list[str]) -> str:
 
 def _right(kind: str) -> str:
     if kind in ("datasets", "products"):
-        return "put its file beside the Snakefile, or install it, and name 'module:function'"
-    return f"name a method of {BUILT_IN} or 'module:Class', whose file stands beside the Snakefile"
+        return "put its file beside the Snakefile or install it, and write 'module:function'"
+    return f"name a method of {BUILT_IN} or 'module:Class' in a file beside the Snakefile"
 
 
 def _tree(source: Path) -> ast.Module:

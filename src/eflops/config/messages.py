@@ -43,7 +43,7 @@ def unknown(key_path: str, key: str, known: Iterable[str]) -> str:
     if FORMER.get(key) in names:
         return f"{key_path}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.0)
-    hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "nothing may stand here"
+    hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "this mapping must be empty"
     return f"{key_path}: '{key}' is not known; {hint}."
 
 
@@ -112,7 +112,7 @@ def misspelt(file: str, config: Config, products: Iterable[Product], cells: Iter
     if below == file or not rest or folder not in NAMED or below in known:
         return ""
     (near,) = difflib.get_close_matches(below, sorted(known), n=1, cutoff=0.0)
-    return f"{file}: nothing makes this file; did you mean {config.results}/{near}?"
+    return f"{file}: no rule makes this file; did you mean {config.results}/{near}?"
 
 
 def _files(config: Config, products: Iterable[Product]) -> Iterator[str]:

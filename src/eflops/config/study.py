@@ -73,7 +73,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
             f" folder, add --config, or make what is missing with: snakemake --cores 2 {folder / NAME}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{folder / NAME}: this is not a study as the workflow writes it; make it again.") from None
+        raise UserError(f"{folder / NAME}: this is not a study file of the workflow; make it again.") from None
 
 
 def present_code(config: Config) -> dict[str, str]:

@@ -27,5 +27,7 @@ def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if read_manifest(again / name)["sha256"] != expected:
-        raise UserError(f"data/{name}: the rebuilt data are not those that were trained on; the code has changed.")
+        raise UserError(
+            f"data/{name}: the rebuilt data differ from the data of the training run; the code has changed."
+        )
     return again

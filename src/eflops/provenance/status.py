@@ -58,7 +58,7 @@ def as_text(status: Status) -> str:
     lines = []
     for name, count in status.planned.items():
         missing, stale = status.missing[name], sum(status.stale.get(name, Counter()).values())
-        words = [f"{count - missing - stale} of {count} runs there"]
+        words = [f"{count - missing - stale} of {count} runs complete"]
         words += [f"{missing} missing"] if missing else []
         words += [f"{stale} stale"] if stale else []
         lines.append(f"{name:{width}}  {', '.join(words)}")

@@ -188,7 +188,7 @@ def read(path: Path, hashed: bool = True) -> Record:
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such record; make what is missing with: snakemake all") from None
+        raise UserError(f"{path}: there is no such record; make it with: snakemake all") from None
     except OSError as error:
         raise UserError(f"{path}: this record cannot be read ({error.strerror}).") from None
     return parse(data, str(path), hashed)
@@ -205,7 +205,7 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
         of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
+        raise UserError(f"{name}: this is not a valid run record ({first}); rebuild it.") from None
     if not hashed:
         return record
     # Records of schema 1 have no weights, so the hash is that of what the file says.

@@ -125,7 +125,7 @@ def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
 
 
 def test_a_comparison_needs_two_units_with_a_value() -> None:
-    with pytest.raises(Missing, match="two units with a finished run are needed, and there is 1"):
+    with pytest.raises(Missing, match="needs two units with a finished run and has 1"):
         over([0.1, np.nan])
 
 

@@ -23,7 +23,8 @@ OVERLAP = 0.25
 METRICS = {"accuracy": "accuracy", "auc": "AUC"}
 NOTE = (
     "Mean ± standard deviation over {splits} splits, after averaging the {seeds} run seeds of a split. All settings "
-    "come from the search on the Golub data. For three classes, AUC is the mean over pairs of classes. Stability is Nogueira's index across splits. The best federated accuracy is bold. Best subset and L1 are "
+    "come from the search on the Golub data. For three classes, AUC is the mean over pairs of classes. Stability is "
+    "Nogueira's index across splits. The best federated accuracy is bold. Best subset and L1 are "
     "fitted to the pooled training samples."
 )
 
@@ -100,7 +101,10 @@ def tests(source: Source, names: Mapping[str, str]) -> Table:
             first, *others = source.from_reference(runs["method"])
             family = f"the comparisons of {METRICS[metric]} on {names[experiment]}"
             frames.append(paired_tests(runs, metric, first, others, ["draw"], family, ["experiment"], overlap=OVERLAP))
-    pairs = "A pair is a split, with its run seeds averaged. The t-test is the corrected resampled one, because splits overlap."
+    pairs = (
+        "A pair is a split, with its run seeds averaged. The t-test is the corrected resampled one, because splits "
+        "overlap."
+    )
     columns, tests = {"metric": "metric", "experiment": "data"}, pd.concat(frames, ignore_index=True)
     return comparison_table(tests, columns, source, _all_runs(source), pairs, METRICS | dict(names))
 

@@ -43,7 +43,8 @@ def searches(source: Source, names: Mapping[str, str]) -> Table:
     note = (
         "Every method of a search has the same number of random trials. Where settings are crossed with several T, a "
         "trial is a setting with one T, drawn at random too. Diverged: trials with a diverged run. A trial is excluded "
-        "for its open gates, its bytes, or both. Best score: the best admitted trial, in the search's metric. Nearest: root mean square distance from the paper's column, admitted "
+        "for its open gates, its bytes, or both. Best score: the best admitted trial, in the search's metric. "
+        "Nearest: root mean square distance from the paper's column, admitted "
         "or not. Settings shared by all trials are left out."
     )
     return Table(data, rows, note)

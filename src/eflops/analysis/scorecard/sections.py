@@ -33,7 +33,8 @@ SECTIONS = (
         "Table 1's {} numbers",
         "table1",
         f"{HERE}.table1:lines",
-        "Share of the true support that is recovered, by N/d: mean over draws, and prediction interval for one more draw.",
+        "Share of the true support that is recovered, by N/d: mean over draws, and prediction interval for one more "
+        "draw.",
         experiments=("support_recovery", "nearest"),
         metric="support_recovery",
         corner="N/d",
@@ -43,8 +44,10 @@ SECTIONS = (
         "its {} columns, tested jointly",
         "table1-column",
         f"{HERE}.table1:columns",
-        "All numbers of a column, tested jointly as one more draw; our value is the p value of Hotelling's test. Single "
-        "intervals are wide, and the numbers of a draw are dependent, so a column may differ although each number agrees.",
+        "All numbers of a column, tested jointly as one more draw; our value is the p value of Hotelling's test. "
+        "Single "
+        "intervals are wide, and the numbers of a draw are dependent, so a column may differ although each number "
+        "agrees.",
         experiments=("support_recovery",),
         metric="support_recovery",
     ),

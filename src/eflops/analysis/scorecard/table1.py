@@ -130,7 +130,7 @@ def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, rat
 
 
 def by_chance(evidence: Evidence) -> str:
-    """How many of the numbers are expected outside by chance: by the level, and by our own draws judged by each other."""
+    """How many of the numbers are expected outside by chance: by the level, and from our own draws."""
     numbers = sum(len(row) for row in evidence.paper.recovery.values())
     reason = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} are expected outside by chance"
     searched = rows(evidence, SEARCHED).values()

@@ -123,7 +123,8 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
             yield Point(
-                f"The paper's list of {label} is an outlier: two of our splits' lists share {fact['among_ours']:.1f} of "
+                f"The paper's list of {label} is an outlier: two of our splits' lists share {fact['among_ours']:.1f} "
+                "of "
                 f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them.",
                 _link(line),
             )

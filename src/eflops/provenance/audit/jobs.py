@@ -33,7 +33,7 @@ def _check_spec(store: Store, path: str, job: Slice) -> Iterator[Finding]:
     try:
         stated = json.loads(store.text(path))
     except (UserError, ValueError) as error:
-        yield Finding("damaged", path, f"this is no spec of a job ({error})")
+        yield Finding("damaged", path, f"this is not the spec of a job ({error})")
         return
     for key, was, right in differences(stated, json.loads(job.text)):
         if key != BESIDES:
@@ -44,12 +44,12 @@ def _check_cell(store: Store, job: Slice, hashes: Mapping[str, str]) -> Iterator
     try:
         listed = dict(json.loads(store.text(job.cell))["records"])
     except (UserError, ValueError, KeyError, TypeError) as error:
-        yield Finding("damaged", job.cell, f"this is no manifest of records ({type(error).__name__}: {error})")
+        yield Finding("damaged", job.cell, f"this is not a manifest of records ({type(error).__name__}: {error})")
         return
     folder = job.runs.removeprefix(f"{RUNS}/")
     for path, stated in listed.items():
         there = hashes.get(f"{folder}/{path}")
         if there is not None and there != stated:  # one that is missing or damaged is reported with the records
             yield Finding(
-                "different", job.cell, f"{path} has the hash {there[:12]}, and {str(stated)[:12]} stands there"
+                "different", job.cell, f"{path} has the hash {there[:12]}, but the manifest has {str(stated)[:12]}"
             )
