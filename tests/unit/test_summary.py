@@ -159,8 +159,8 @@ def test_claims_that_cannot_be_told_say_why(made: Source) -> None:
     assert points(made, "Inconclusive") == [
         f"A: open; {figure}",
         f"B: not shown in 1 of 7 comparisons; {figure}",
-        "C: against Fed-IHT yes, its lead is +0.2 (+0.1 to +0.3); against FedIter-HT no, its lead is +0.2 (+0.1 to +0.3); "
-        "the paper's name may mean either.",
+        "C: against Fed-IHT yes, its lead is +0.2 (+0.1 to +0.3); against FedIter-HT no, its lead is +0.2 (+0.1 to "
+        "+0.3); the paper's name may mean either.",
         f"D: open; {figure}",
     ]
 
