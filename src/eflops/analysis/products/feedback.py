@@ -67,6 +67,8 @@ def over_bytes(
             axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
             if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
                 log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
+                if (reached := panel[(panel["mean"] >= lowest) & (panel[SENT] > 0)][SENT]).any() and lowest > -math.inf:
+                    axis.set_xlim(left=reached.min() / MEGABYTE / 2)
             if ratio != ONE_SIZE:
                 axis.set_title(f"$N/d = {ratio:g}$")
                 letter(axis, name)
