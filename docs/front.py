@@ -83,11 +83,12 @@ def _communication(results: Path) -> str:
     cells = cells[(cells["method"] == METHOD) & (cells["metric"] == "support_recovery") & cells["ratio"].isin(SHOWN)]
     answers = []
     for regime, words in REGIMES.items():
-        of_regime = cells[cells["experiment"] == regime]
-        answer = "yes" if of_regime["difference"].min() < -MARGIN else "hardly"
-        changes = (f"{signed(row.difference)} at N/d {row.ratio:g}" for row in of_regime.itertuples())
-        answers.append(f"{words}, {answer}: {' and '.join(changes)}")
-    return f"{'; '.join(answers)}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
+        changes = cells.loc[cells["experiment"] == regime, "difference"]
+        answers.append(
+            f"{words}, {'yes' if changes.min() < -MARGIN else 'hardly'} ({' and '.join(map(signed, changes))})"
+        )
+    ratios = " and ".join(f"{ratio:g}" for ratio in cells["ratio"].unique())
+    return f"{'; '.join(answers)}, at N/d {ratios}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
 
 
 def _runs(results: Path, link: str) -> str:
