@@ -55,10 +55,9 @@ def verdict(results: Path) -> str:
     """What was found, in words: on the claims, on entropy and on communication."""
     summary = _summary(results)
     counts = summary.verdicts["Table 1"]
-    agree = counts[Verdict.AGREES] + counts[Verdict.NEAREST]
-    lines = [
-        f"- **Does the method work?** {agree} of Table 1's {sum(counts.values())} numbers agree (support recovery)."
-    ]
+    agree, nearest = counts[Verdict.AGREES], counts[Verdict.NEAREST]
+    numbers = f"{agree} of Table 1's {sum(counts.values())} numbers (support recovery) agree"
+    lines = [f"- **Does the method work?** {numbers}, {nearest} more at nearest settings."]
     lines += [f"- **{answer}:** {topics}." for answer, topics in summary.answers.items()]
     lines += [
         f"- **Does entropy help?** {_entropy(results)} {point.text} {_runs(results, point.link)}"
@@ -84,9 +83,8 @@ def _communication(results: Path) -> str:
     answers = []
     for regime, words in REGIMES.items():
         changes = cells.loc[cells["experiment"] == regime, "difference"]
-        answers.append(
-            f"{words}, {'yes' if changes.min() < -MARGIN else 'hardly'} ({' and '.join(map(signed, changes))})"
-        )
+        answer = "yes" if changes.min() < -MARGIN else "hardly"
+        answers.append(f"{words}, {answer} ({' and '.join(map(signed, changes))})")
     ratios = " and ".join(f"{ratio:g}" for ratio in cells["ratio"].unique())
     return f"{'; '.join(answers)}, at N/d {ratios}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
 
