@@ -270,8 +270,11 @@ def test_a_search_starts_from_nothing_that_a_search_chose() -> None:
 
 def test_each_choice_that_the_config_overrides_is_listed() -> None:
     raw = changed("chosen", {"synthetic": {"eflops": {"temperature": 0.007, "rate": 0.05, "rounds": 7}}})
-    (line,) = overridden_choices(check(raw))
-    assert line.startswith("methods.eflops.settings.temperature: 0.1 overrides 0.007, which the search chose (chosen.")
+    raw["experiments"]["main"]["settings"] = {"rate": 0.5, "rounds": 7}
+    assert [line.partition(", which the search chose")[0] for line in overridden_choices(check(raw))] == [
+        "methods.eflops.settings.temperature: 0.1 overrides 0.007",
+        "experiments.main.settings.rate: 0.5 overrides 0.05",
+    ]
 
 
 def test_a_file_of_choices_is_read_and_its_mistakes_are_sentences(tmp_path: Path) -> None:
