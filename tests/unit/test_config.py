@@ -15,7 +15,6 @@ from eflops.config.checks import RULES
 from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
-from eflops.config.page import page
 from eflops.config.plan import cell_spec, cell_specs, plan_of, variants_of
 from eflops.results import labels
 
@@ -165,11 +164,6 @@ def test_the_check_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None
 def test_the_shipped_configs_are_sound() -> None:
     for variant in ("smoke", "fashion"):
         read(ROOT / "config.yaml", ROOT / "config" / f"{variant}.yaml")
-
-
-def test_the_page_on_the_config_is_written_from_the_models() -> None:
-    assert (ROOT / "docs/config.md").read_text() == page(), "run: python -m eflops.config.page > docs/config.md"
-    assert "|  |" not in page(), "every key has a meaning"
 
 
 def test_loading_the_config_does_not_import_torch() -> None:

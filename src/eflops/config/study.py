@@ -9,7 +9,7 @@ from typing import Any
 import eflops
 from eflops.code import code_hashes, data_module, training_roots
 from eflops.config.load import check, read
-from eflops.config.models import Config, with_present_names
+from eflops.config.models import Config
 from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
 from eflops.results.store import FORMAT, PRESENT_FORMAT, check_format
@@ -66,7 +66,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
     check_format(folder)
     try:
         stored = read_json(folder / NAME)
-        return Study(check(with_present_names(stored["config"]), trusted=False), dict(stored["code"]), stored)
+        return Study(check(stored["config"], trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(
             f"{folder}: there is no {NAME}, and config.yaml does not name this folder as its results; name a results"
