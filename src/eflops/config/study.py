@@ -1,7 +1,7 @@
 """study.json: the checked config and the code that a results folder was made with."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,10 +79,7 @@ def read_study(folder: Path, *configs: Path) -> Study:
 def present_code(config: Config) -> dict[str, str]:
     """The content hash of every module of the package, and of custom methods and data sets."""
     methods = (training_roots(entry.method, "linear", config.engine)[-1] for entry in config.methods.values())
-    return code_hashes(*_package_modules(), *methods, *(data_module(entry.kind) for entry in config.datasets.values()))
-
-
-def _package_modules() -> Iterator[str]:
-    root = Path(eflops.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        yield ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+    builders = (data_module(entry.kind) for entry in config.datasets.values())
+    root = Path(eflops.__file__).parents[1]
+    files = (path.relative_to(root).with_suffix("") for path in Path(eflops.__file__).parent.rglob("*.py"))
+    return code_hashes(*(".".join(file.parts).removesuffix(".__init__") for file in files), *methods, *builders)
