@@ -1,6 +1,7 @@
 """Reading config files: one laid over another, every key once, and every error in a sentence."""
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,21 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if unusable := _unusable(content):
         raise ConfigError([f"{path}, {unusable}"])
     return content or {}
+
+
+def refuse_broken_files(arguments: Iterable[str]) -> None:
+    """End the program with a sentence for each config file among a command's arguments that cannot be read.
+
+    The default profile calls it, before Snakemake itself reads these files.
+    """
+    broken: list[str] = []
+    for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
+        try:
+            read_yaml(Path(path))
+        except ConfigError as error:
+            broken += error.mistakes
+    if broken:
+        sys.exit("\n".join(f"config: {mistake}" for mistake in broken))
 
 
 def _unusable(raw: object) -> str:
