@@ -15,7 +15,7 @@ from typing import Any
 from eflops import trust
 from eflops.errors import UserError
 from eflops.files import write_text
-from eflops.results.specs import keep, read_wanted
+from eflops.results.specs import read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # How lines of a log begin that a person should see although the job went well.
@@ -35,7 +35,7 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
         text = read_wanted(Path(snakemake.input.spec), snakemake.params.spec)
         yield json.loads(text)
         # Last: a job that was killed before leaves no spec, so that it is due.
-        keep(text, Path(snakemake.output.spec))
+        write_text(Path(snakemake.output.spec), text)
 
 
 @contextmanager

@@ -6,14 +6,8 @@ import pytest
 
 from eflops.config.load import read
 from eflops.config.messages import misspelt
-from eflops.config.products import products
 
 CONFIG = read(Path(__file__).parents[2] / "config.yaml")
-CELLS = ["cells/mnist/all/eflops.json", "cells/mnist/all/fedavg.json"]
-
-
-def message_for(path: str) -> str:
-    return misspelt(path, CONFIG, products(CONFIG), CELLS)
 
 
 @pytest.mark.parametrize(
@@ -27,16 +21,19 @@ def message_for(path: str) -> str:
         ("search/sinthetic.json", "search/synthetic.json"),
         ("data/golb/genes.csv", "data/golub/genes.csv"),
         ("data/synthetc/nd0.64-draw3/manifest.json", "data/synthetic/nd0.64-draw3/manifest.json"),
+        ("search/synthetic.run.csv.gz", "search/synthetic.runs.csv.gz"),
+        ("data/synthetic/test-draw0.npy", "data/synthetic/test-draw0.npz"),
         ("data/golub/all-draw99/manifest.json", "data/golub/all-draw9/manifest.json"),
     ],
 )
 def test_a_misspelt_file_is_answered_with_the_nearest(path: str, near: str) -> None:
-    assert message_for(f"results/{path}") == f"results/{path}: no rule makes this file; did you mean results/{near}?"
-    assert message_for(f"results/{near}") == ""
+    sentence = f"results/{path}: no rule makes this file; did you mean results/{near}?"
+    assert misspelt(f"results/{path}", CONFIG) == sentence
+    assert misspelt(f"results/{near}", CONFIG) == ""
 
 
 @pytest.mark.parametrize(
     "word", ["all", "--cores", "results", "results/study.json", "other/tables/x.csv", "tables/x.csv"]
 )
 def test_other_words_are_left_to_snakemake(word: str) -> None:
-    assert message_for(word) == ""
+    assert misspelt(word, CONFIG) == ""

@@ -37,10 +37,8 @@ SUMMARY_TEXT = "summary.md"
 SUMMARY_OF_REPORT = "summary.rst"
 STUDY = "study.json"
 EXPLORER = "explorer.html"
-LOG = "logs/{job}.log"
 # The CPU seconds of a finished job, beside its log.
 JOB_TIME = "logs/{job}.json"
-BENCHMARK = "benchmarks/{job}.tsv"
 
 FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 
