@@ -19,6 +19,7 @@ from eflops.errors import UserError
 from eflops.provenance.audit.audit import audit_crate
 from eflops.provenance.audit.study import check_present
 from eflops.results.store import opened
+from eflops.script import logged
 from small_results import CONFIG
 
 SOURCE = Path(eflops.__file__).parent
@@ -154,3 +155,23 @@ def test_commands_put_the_working_folder_behind_what_is_installed(monkeypatch: p
     monkeypatch.setattr(sys, "path", ["installed"])
     cli.main(["check", "--config", "absent.yaml"])
     assert sys.path == ["installed", str(Path.cwd())]
+
+
+def test_a_session_inherits_nothing_and_leaves_nothing(stranger: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"datasets: {{mine: {{kind: '{STRANGER}'}}}}")
+    with trust.session(config):
+        trust.allow_all()
+        with trust.session(), pytest.raises(trust.Untrusted):
+            builder(STRANGER)
+        assert callable(builder(STRANGER))
+    with pytest.raises(trust.Untrusted):
+        builder(STRANGER)
+
+
+def test_what_a_job_or_a_command_may_run_ends_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with logged(str(tmp_path / "job.log")):
+        assert trust.is_trusted("data set", STRANGER)
+    assert not trust.is_trusted("data set", STRANGER)
+    cli.main(["audit", str(tmp_path / "absent"), "--trust"])
+    assert not trust.is_trusted("data set", STRANGER)
