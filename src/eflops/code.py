@@ -9,8 +9,10 @@ import ast
 import importlib.util
 from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
+from eflops import trust
 from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
@@ -50,8 +52,9 @@ def module_file(module: str) -> Path | None:
     top, *below = module.split(".")
     if not all(part.isidentifier() for part in (top, *below)):
         return None
+    own = trust.own_folder()
     try:
-        spec = importlib.util.find_spec(top)
+        spec = importlib.util.find_spec(top) or (PathFinder.find_spec(top, [str(own)]) if own else None)
     except (ImportError, AttributeError, ValueError):
         return None
     if spec is None:

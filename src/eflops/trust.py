@@ -11,6 +11,7 @@ So a results folder or a message from somebody else is data: it cannot choose wh
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,6 +61,8 @@ class _Trusted:
     all: bool = False
     # Config files of the user, read when a name is met that is not known otherwise.
     configs: list[Path] = field(default_factory=list)
+    # Where the user's modules lie.
+    folder: Path | None = None
 
 
 _trusted = _Trusted()
@@ -81,11 +84,16 @@ def load(role: Role, name: str) -> Any:
         UserError: there is no such module, or it has no such attribute.
     """
     module, attribute = _target(role, name)
-    if not _is_packaged(role, name) and not is_trusted(role, name):
+    packaged = _is_packaged(role, name)
+    if not packaged and not is_trusted(role, name):
         raise Untrusted(
             f"{name}: this {role} is not part of eflops, so it is not run for a results folder or a message that names"
             " it; if it is yours, name it in config.yaml, and if you trust who made the folder, add --trust."
         )
+    if (folder := _trusted.folder) and not packaged and str(folder) not in sys.path:
+        # Last, so that no file there shadows a library. Not before a name is trusted: libraries try to import many
+        # modules that are not installed, and a results folder in which a command is typed may hold files of such names.
+        sys.path.append(str(folder))
     try:
         imported = import_module(module)
     except ModuleNotFoundError as error:
@@ -123,22 +131,35 @@ def allow_config(config: object) -> None:
 
 
 @contextmanager
-def session(*own_configs: Path) -> Iterator[None]:
+def session(*own_configs: Path, folder: Path | None = None) -> Iterator[None]:
     """Trust only names in these config files of the user and what is let in meanwhile; afterwards, what was before.
 
     Every command, job and answer of a Flower node is a session, so that none inherits what another one let in.
+
+    Args:
+        own_configs: config files of the user; one that is absent names nothing.
+        folder: where modules of the user's may lie besides what Python finds anyway.
     """
     global _trusted
-    before, _trusted = _trusted, _Trusted(configs=[path.absolute() for path in own_configs])
+    before, path = _trusted, list(sys.path)
+    _trusted = _Trusted(configs=[config.absolute() for config in own_configs], folder=folder and folder.absolute())
     try:
         yield
     finally:
-        _trusted = before
+        _trusted, sys.path[:] = before, path
+
+
+def own_folder() -> Path | None:
+    """Where modules of the user's may lie besides what Python finds anyway."""
+    return _trusted.folder
 
 
 def disown(folder: Path) -> None:
-    """Take no config for the user's that lies in a folder which is only read: its sender may have put it there."""
-    _trusted.configs = [path for path in _trusted.configs if not path.resolve().is_relative_to(folder.resolve())]
+    """Take nothing for the user's that lies in a folder which is only read: its sender may have put it there."""
+    inside = folder.resolve()
+    _trusted.configs = [path for path in _trusted.configs if not path.resolve().is_relative_to(inside)]
+    if _trusted.folder and _trusted.folder.resolve().is_relative_to(inside) and not _trusted.all:
+        _trusted.folder = None
 
 
 def _target(role: Role, name: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from eflops.errors import UserError
 from eflops.provenance.audit.records import planned_paths
 from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
-from eflops.results import labels, paths
+from eflops.results import checksums, labels, paths
 from eflops.results.findings import Finding
 from eflops.results.store import RECORDS, RUNS, SMALL, Store
 
@@ -37,6 +37,8 @@ def check_layout(store: Store, config: Config) -> Iterator[Finding]:
     present = {path for path in store.files() if path.split("/")[0] not in FREE and not path.startswith(".")}
     required = required_files(store, config)
     allowed = allowed_files(config) | (TOP_PUBLISHED if store.published else TOP)
+    for path in checksums.links_out(store.folder):
+        yield Finding("unexpected", path, "this link leads out of the folder")
     for path in sorted(required - present):
         yield Finding("missing", path, "the config asks for it")
     for path in sorted(present - required - allowed):
