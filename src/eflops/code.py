@@ -8,9 +8,11 @@ Modules that are looked up by name at run time (the method, the model, the data 
 import ast
 import importlib.util
 from functools import cache
+from importlib.machinery import PathFinder
 from itertools import accumulate
 from pathlib import Path
 
+from eflops import trust
 from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
@@ -51,8 +53,9 @@ def module_file(module: str) -> Path | None:
     top, *below = module.split(".")
     if not all(part.isidentifier() for part in (top, *below)):
         return None
+    own = trust.own_folder()
     try:
-        spec = importlib.util.find_spec(top)
+        spec = importlib.util.find_spec(top) or (PathFinder.find_spec(top, [str(own)]) if own else None)
     except (ImportError, AttributeError, ValueError):
         return None
     if spec is None:

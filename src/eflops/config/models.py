@@ -53,7 +53,9 @@ def _results_folder(text: str) -> str:
     folder = PurePath(text)
     parts = folder.relative_to(Path.cwd()).parts if folder.is_relative_to(Path.cwd()) else folder.parts
     # The root of the disk and ~, which nobody would replace by the home folder, are no folders for results.
-    if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
+    # One that begins with a dash would be an option in the commands that explain prints.
+    odd = parts in ((), ("/",)) or parts[0].startswith(("~", "-"))
+    if odd or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
     for name in PROJECT_FOLDERS:

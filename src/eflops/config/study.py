@@ -66,6 +66,8 @@ def read_study(folder: Path, *configs: Path) -> Study:
     check_format(folder)
     try:
         stored = read_json(folder / NAME)
+        if isinstance(stored["config"].get("chosen"), str):
+            raise ValueError("a study holds what was chosen, and the name of a file would lead out of the folder")
         return Study(check(stored["config"], trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(

@@ -35,7 +35,7 @@ class Part(BaseModel):
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
-Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(_below)]
 
 
 class Identity(Part):

@@ -13,7 +13,7 @@ from eflops.errors import UserError
 from eflops.provenance.audit.records import planned_paths
 from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.recompute import GATHERED
-from eflops.results import paths
+from eflops.results import checksums, paths
 from eflops.results.findings import Finding
 from eflops.results.store import RECORDS, RUNS, SMALL, Store
 
@@ -41,6 +41,8 @@ def check_layout(store: Store, config: Config) -> Iterator[Finding]:
     # Of plans that no product needs, such as searches, there may be files.
     inputs = {path for entry in products(config) for path in entry.inputs}
     allowed = job_files(config) | inputs | (TOP_PUBLISHED if store.published else TOP)
+    for path in checksums.links_out(store.folder):
+        yield Finding("unexpected", path, "this link leads out of the folder")
     for path in sorted(required - present):
         yield Finding("missing", path, "the config asks for it")
     for path in sorted(present - required - allowed):
