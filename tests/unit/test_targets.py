@@ -6,8 +6,10 @@ import pytest
 
 from eflops.config.load import read
 from eflops.config.messages import misspelt
+from eflops.results import paths
 
-CONFIG = read(Path(__file__).parents[2] / "config.yaml")
+ROOT = Path(__file__).parents[2]
+CONFIG = read(ROOT / "config.yaml")
 
 
 @pytest.mark.parametrize(
@@ -37,3 +39,19 @@ def test_a_misspelt_file_is_answered_with_the_nearest(path: str, near: str) -> N
 )
 def test_other_words_are_left_to_snakemake(word: str) -> None:
     assert misspelt(word, CONFIG) == ""
+
+
+def test_rules_make_their_files_where_the_package_looks_for_them() -> None:
+    text = "".join(file.read_text() for file in (ROOT / "workflow/rules").glob("*.smk"))
+    # The rules of data sets are made in a loop over their names.
+    rules = text.replace("{{", "{").replace("}}", "}").replace("{DATASET}", "{dataset}")
+    single = (paths.SCORECARD, paths.SUMMARY, paths.SUMMARY_TEXT, paths.SUMMARY_OF_REPORT, paths.STUDY, paths.EXPLORER)
+    products = [
+        paths.product(kind, "{name}", suffix) for kind, suffixes in paths.FORMATS.items() for suffix in suffixes
+    ]
+    templates = (paths.GENES, paths.RAW, paths.DATA_MANIFEST, paths.DATA_ARRAYS, paths.TEST_FEATURES, paths.CELL)
+    gathered = (paths.GATHERED, paths.CURVES, paths.SUPPORTS, paths.REFERENCES)
+    ranked = (paths.TRIALS, paths.CHOSEN, paths.SEARCH_RUNS)
+    specs = [paths.SPEC.format(job=job) for job in (paths.CELL_JOB, paths.DRAW, "gather/{experiment}", "study")]
+    stated = [*single, *products, *templates, *gathered, *ranked, *specs]
+    assert [path for path in stated if f'"<results>/{path}"' not in rules] == []

@@ -1,15 +1,49 @@
 """Every job of a config's workflow, with the files that it makes below the results folder, other than records."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
+from pathlib import Path
 
+from eflops.code import combined, training_hashes
+from eflops.config.cell import CellSpec
 from eflops.config.models import Config, Expression, Synthetic, Table
-from eflops.config.plan import all_plans
+from eflops.config.plan import all_plans, cell_specs
 from eflops.config.products import products
+from eflops.files import read_json
 from eflops.results import paths
 
 # Of the scorecard and the summary, of the record of the study and of the explorer there is one.
 SINGLE = ("scorecard", "summary", "study", "explorer")
+
+
+@dataclass(frozen=True)
+class TrainingJob:
+    """A training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
+
+    job: str
+    cell: str
+    runs: str
+    text: str
+
+    def is_complete(self, results: Path) -> bool:
+        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
+        try:
+            return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+
+
+def training_jobs(config: Config) -> Iterator[tuple[TrainingJob, CellSpec]]:
+    """Every training job of a config, with its spec."""
+    for plan in all_plans(config):
+        for spec in cell_specs(config, plan.name):
+            code = combined(training_hashes(spec.method, spec.model, spec.engine))
+            for part, seeds in plan.parts(config.seeds_per_job):
+                job = spec.model_copy(update={"seeds": seeds, "code": code})
+                names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
+                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                yield TrainingJob(name, cell, runs, job.text()), job
 
 
 def job_files(config: Config) -> set[str]:

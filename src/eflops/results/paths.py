@@ -1,6 +1,6 @@
-"""Where every file lies in a results folder. Rules, scripts and commands take all paths from here.
+"""Where every file lies in a results folder, below that folder; `format` fills in the parts of a template.
 
-A template names its parts in braces, so that Snakemake takes it as a pattern and Python fills it in with `format`.
+The package takes all paths from here. Rules state theirs as literals, so that each can be read alone; a test compares.
 """
 
 from typing import Literal
