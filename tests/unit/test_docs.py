@@ -14,6 +14,7 @@ LINK = re.compile(r"\[[^\]]*\]\((?!https?:|#)(?P<path>[^)#]+)")
 PUBLISHED = ROOT / "results" / "published"
 sys.path.insert(0, str(ROOT / "docs"))
 
+import config_page  # noqa: E402
 import front  # noqa: E402
 from refresh import PART, refreshed  # noqa: E402
 
@@ -70,6 +71,12 @@ def test_words_are_counted_without_code_tables_and_addresses() -> None:
 
 def test_the_readme_is_read_in_a_minute_or_two() -> None:
     assert len(words(PAGES[0].read_text())) <= 700
+
+
+def test_the_page_on_the_config_is_written_from_the_models() -> None:
+    page = config_page.page()
+    assert (ROOT / "docs/config.md").read_text() == page, "run: python docs/config_page.py > docs/config.md"
+    assert "|  |" not in page, "every key has a meaning"
 
 
 def test_the_front_page_names_the_paper() -> None:

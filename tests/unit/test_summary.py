@@ -352,8 +352,8 @@ def test_the_scaling_line_follows_the_genes_that_stay_in_all_three_comparisons(m
 def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     row = {"ratio": 0.64, "difference": -0.2, "low": -0.25, "high": -0.15, "mean": 0.14, "method": "eflops"}
     rows = [
-        row | {"experiment": name, "metric": metric}
-        for name in ("sparse_both", "feedback14", "support_recovery")
+        row | {"experiment": name, "metric": metric, "same_as": "feedback14" if name == "feedback27" else None}
+        for name in ("sparse_both", "feedback14", "feedback27", "support_recovery")
         for metric in ("support_recovery", "share_training")
     ]
     other = rows[0] | {"method": "fediht", "difference": 0.9}
@@ -364,13 +364,16 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     elsewhere = rows[0] | {"ratio": 2.0, "difference": 0.8}
     server = [each | {"experiment": "sparse_server"} for each in rows[:2]]
     made = having(having(having(made, COMMUNICATION, [*rows, other, elsewhere]), REGIMES, server), BYTES, sent)
-    regime, feedback, from_server, formula = points(made, "Sparse messages throughout")
+    regime, feedback, more_bytes, from_server, formula = points(made, "Sparse messages throughout")
     change = f"changes by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64, against Table 1's runs."
     assert regime == (
         "As the paper describes it, messages sparse both ways from the first round (14% of dense bytes): support "
         f"recovery of E-FLoPS {change}"
     )
     assert feedback.startswith("Ours, beyond the paper: with error feedback (14% of dense bytes)")
+    assert more_bytes == (
+        "Ours, with error feedback and at most 27 % of dense bytes: the search chooses the same settings for E-FLoPS."
+    )
     assert from_server.startswith("Messages sparse from the server only")
     assert "take 10.0% of dense training's bytes; the paper's formula counts 8.0%" in formula
 

@@ -126,12 +126,13 @@ class GridTransport:
 
     nodes: the number of each client's node. work: what they work on, which goes with every order.
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
+    channel: bytes as Flower serialises them, and of them those of whole views that clients got anew (`resync`).
     """
 
     def __init__(self, grid: Grid, nodes: Mapping[int, int], work: Work, fault_policy: FaultPolicy) -> None:
         self.grid, self.nodes, self.size, self.fault_policy = grid, nodes, work.size, fault_policy
         self.faults: list[str] = []
-        self.channel = {"down": 0, "up": 0, "messages": 0}
+        self.channel = {"down": 0, "up": 0, "messages": 0, "resync": 0}
         self._work = work.record()
         self._work_key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
         self._key = ""
@@ -206,6 +207,7 @@ class GridTransport:
         phase, last_round, sent = self._phase, self.counted.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
             sent = [_encoded(self._view, self.size)]
+            self.channel["resync"] += len(sent[0][0])
         elif self._view is not None:
             sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
         order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync)
