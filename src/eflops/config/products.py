@@ -14,10 +14,10 @@ from pydantic import AfterValidator, Field
 
 from eflops.config.models import Config, Expression, Name, Table
 from eflops.config.settings import Strict
-from eflops.files import PROJECT, locate
+from eflops.files import PROJECT, below, locate
 from eflops.results import paths
 from eflops.results.labels import WHOLE
-from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS, below
+from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
 
 FILE = PROJECT / "config" / "products.yaml"
 

@@ -3,7 +3,6 @@
 A template names its parts in braces, so that Snakemake takes it as a pattern and Python fills it in with `format`.
 """
 
-from pathlib import PurePosixPath
 from typing import Literal
 
 Kind = Literal["table", "figure"]
@@ -54,10 +53,3 @@ def product(kind: Kind, name: str, suffix: str = "csv") -> str:
 def product_files(kind: Kind, name: str) -> tuple[str, ...]:
     """All files of a table or figure."""
     return tuple(product(kind, name, suffix) for suffix in FORMATS[kind])
-
-
-def below(path: str) -> str:
-    """The path, if it leads nowhere but below the folder that it is for."""
-    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
-        raise ValueError(f"{path!r} leads out of its folder")
-    return path

@@ -17,8 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256_bytes, write_json
-from eflops.results.paths import below
+from eflops.files import below, canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
 
