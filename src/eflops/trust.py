@@ -87,8 +87,8 @@ def load(role: Role, name: str) -> Any:
     packaged = _is_packaged(role, name)
     if not packaged and not is_trusted(role, name):
         raise Untrusted(
-            f"{name}: this {role} is not part of eflops, so it is not run for a results folder or a message that names"
-            " it; if it is yours, name it in config.yaml, and if you trust who made the folder, add --trust."
+            f"{name}: this {role} is not part of eflops, so a results folder or a message cannot run"
+            " it; name it in config.yaml if it is yours, or add --trust if you trust the author of the folder."
         )
     if (folder := _trusted.folder) and not packaged and str(folder) not in sys.path:
         # Last, so that no file there shadows a library. Not before a name is trusted: libraries try to import many
@@ -99,7 +99,7 @@ def load(role: Role, name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
-        right = f"put {module}.py beside the Snakefile" if ":" in name else f"make it, or name 'module:{role}'"
+        right = f"put {module}.py beside the Snakefile" if ":" in name else f"create it, or write 'module:{role}'"
         raise UserError(f"{name}: there is no module {module}; {right}.") from None
     except Exception as error:
         raise failed(f"{name}: the import of {module}", error) from error

@@ -203,7 +203,7 @@ def test_a_label_that_a_shell_would_change_is_refused(
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert deploy(tmp_path, "--folder", str(tmp_path)) == 2
-    assert "holds other files" in capsys.readouterr().err
+    assert "contains other files" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -313,9 +313,37 @@ class Hoarding(FedAvg):
         return sent
 
 
-def test_a_method_that_changes_itself_is_refused(synthetic: Federation) -> None:
+class HoardingOnItsClass(Hoarding):
+    """The same on an attribute that all its objects share."""
+
+    rest: ClassVar[dict[int, Any]] = {}
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        FedAvg.__init__(self, task)
+
+
+class Store:
+    """What a user may keep numbers in."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Any] = {}
+
+    def __setitem__(self, client: int, row: Any) -> None:
+        self.rows[client] = row
+
+
+class HoardingInAStore(Hoarding):
+    """The same in an object."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        super().__init__(task)
+        self.rest = Store()
+
+
+@pytest.mark.parametrize("name", ["Hoarding", "HoardingOnItsClass", "HoardingInAStore"])
+def test_a_method_that_changes_itself_is_refused(name: str, synthetic: Federation) -> None:
     with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; keep"):
-        train_runs(synthetic, "linear", f"{__name__}:Hoarding", [0])
+        train_runs(synthetic, "linear", f"{__name__}:{name}", [0])
 
 
 class Cutting(FedAvg):
@@ -327,7 +355,7 @@ class Cutting(FedAvg):
 def test_feedback_is_refused_where_the_server_cuts(synthetic: Federation) -> None:
     name = f"{__name__}:Cutting"
     assert "feedback" not in settings_class("fediht").model_fields
-    with pytest.raises(UserError, match="feedback is for methods that exchange raw vectors"):
+    with pytest.raises(UserError, match="feedback works only for methods that exchange raw vectors"):
         train_runs(synthetic, "linear", name, [0], feedback=0.1)
 
 
@@ -409,7 +437,7 @@ def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
     assert task.gated < task.size
     with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
         check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
-    with pytest.raises(UserError, match=rf"has {task.gated} values, and {task.size} are averaged"):
+    with pytest.raises(UserError, match=rf"has {task.gated} values; the average has {task.size}"):
         average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
 
 

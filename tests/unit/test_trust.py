@@ -118,7 +118,7 @@ def test_a_config_inside_the_folder_that_is_read_is_its_senders(
         with pytest.raises(trust.Untrusted):
             builder(STRANGER)
     with trust.session(Path("config.yaml")):
-        with pytest.raises(UserError, match="this is no crate of results"):
+        with pytest.raises(UserError, match="this is not a crate of results"):
             audit_crate(Path())
         with pytest.raises(trust.Untrusted):
             builder(STRANGER)

@@ -31,10 +31,10 @@ class Product(Strict):
     kind: paths.Kind
     make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
     title: str = Field(description="what it shows")
-    paper: str = Field("", description="what the paper calls it, such as Table 1")
-    category: str = Field("Own", description="its chapter in the report")
-    note: str = Field("", description="what its caption says besides, such as how the methods in it differ")
-    experiments: list[Name] = Field([], description="whose gathered runs and curves it reads")
+    paper: str = Field("", description="the paper's name for it, such as Table 1")
+    category: str = Field("Own", description="its section of the report")
+    note: str = Field("", description="a further sentence of the caption, such as how its methods differ")
+    experiments: list[Name] = Field([], description="experiments whose gathered runs and curves it reads")
     inputs: list[Annotated[str, AfterValidator(below)]] = Field(
         [], description="further files that it reads, below the results folder"
     )

@@ -169,6 +169,8 @@ def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
     # A node has no test rows: its own give the model its shape.
     task, _ = make_task(work.spec, [settings], replace(federation, test=block))
     if task.size != work.size:
-        right = "bring rows with the features and classes that the server's test rows have"
-        raise UserError(f"{node.data}: these rows make a model of {task.size} weights, not {work.size}; {right}.")
+        right = "use rows with the features and classes of the server's test rows"
+        raise UserError(
+            f"{node.data}: these rows need a model of {task.size} weights, but the server's has {work.size}; {right}."
+        )
     return task, make_method(work.spec, task), task.model.rows(block.x, block.y)

@@ -85,7 +85,7 @@ def read(folder: Path) -> dict[str, str]:
     matches = [LINE.fullmatch(line) for line in text.splitlines()]
     listed = {match[2]: match[1] for match in matches if match}
     if text != _text(listed):
-        raise UserError("the list of hashes is not as it was written; it was changed by hand")
+        raise UserError("the list of hashes was changed after it was written")
     return listed
 
 
