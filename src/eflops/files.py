@@ -86,11 +86,11 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def inflate(data: bytes) -> bytes:
-    """What gzip or zlib data hold; a ValueError where it would fill the memory, which a few kilobytes can ask for."""
+    """The content of gzip or zlib data; a ValueError if it does not fit into memory, as a few kilobytes may not."""
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)
     content = stream.decompress(data, most_unpacked())
     if not stream.eof or stream.unused_data:
-        raise ValueError(f"it is cut short, has more behind its end, or unpacks to over {most_unpacked():,} bytes")
+        raise ValueError(f"it is truncated, has trailing bytes, or unpacks to more than {most_unpacked():,} bytes")
     return content
 
 

@@ -156,7 +156,7 @@ def test_a_node_keeps_the_agreed_genes_and_scales_each_array_by_itself(tmp_path:
     ("change", "said"),
     [
         ({"b": [np.nan, 3.0]}, "1 value"),
-        ({"class": ["AML", "AUL"]}, "AUL in 'class' is no class; classes are ALL, AML"),
+        ({"class": ["AML", "AUL"]}, "AUL in 'class' is not a class; the classes are ALL, AML"),
         ({"c": ["high", "low"]}, "1 column is not numbers: c"),
     ],
 )
@@ -186,7 +186,7 @@ def test_a_nodes_config_is_checked() -> None:
 
 def test_a_server_with_rows_of_its_own_refuses_a_scaling_by_pooled_rows(tmp_path: Path) -> None:
     chosen_run = plan({"data": str(tmp_path / "test.csv"), "label": "class", "results": str(tmp_path)}, ROOT)
-    with pytest.raises(UserError, match="the scaling 'whole' of golub is taken from pooled rows"):
+    with pytest.raises(UserError, match="the scaling 'whole' of golub needs pooled rows"):
         look(chosen_run)
 
 
@@ -225,7 +225,7 @@ def test_what_a_node_has_against_the_run_stays_with_it(
     table(**{"class": ["AML", "secret"]}).to_csv(tmp_path / "rows.csv", index=False)
     answer = asked_node(softmax(own_code()), {"data": str(tmp_path / "rows.csv"), "label": "class"})
     assert answer.error.reason == "UserError"
-    assert "secret in 'class' is no class" in capsys.readouterr().err
+    assert "secret in 'class' is not a class" in capsys.readouterr().err
 
 
 def test_a_node_says_that_the_server_runs_other_code_before_it_looks_at_its_rows(

@@ -183,7 +183,7 @@ def test_a_mistake_on_the_command_line_is_said_before_anything_is_written(
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert deploy(tmp_path, "--folder", str(tmp_path)) == 2
-    assert "holds other files" in capsys.readouterr().err
+    assert "contains other files" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["config.yaml"]
 
 

@@ -144,14 +144,14 @@ def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched()
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (garbage, "answered with something that is no message"),
+        (garbage, "answered with bytes that are not a message"),
         (silent, "did not answer in time"),
         (raising, "failed (ValueError)"),
         (talkative, "failed"),
         (gone, "is gone"),
-        (gated, "answered with a message of another method: its gates do not match the order's"),
-        (lambda message: content(message, message="text"), "answered with something that is no message"),
-        (lambda message: content(message, other=1), "answered with something that is no message"),
+        (gated, "answered with a message of another method: its gates do not match the request"),
+        (lambda message: content(message, message="text"), "answered with bytes that are not a message"),
+        (lambda message: content(message, other=1), "answered with bytes that are not a message"),
     ],
 )
 def test_the_round_goes_on_with_those_that_answered(fault: Behaviour, said: str) -> None:
@@ -175,14 +175,14 @@ def test_every_fault_is_said_in_flowers_log_also_one_that_is_mended(monkeypatch:
     said: list[str] = []
     monkeypatch.setattr("eflops.flower.grid.log", lambda level, text: said.append(text))
     exchange(transport([honest(1.0)], [garbage, honest(2.0)], on_fault="repeat"), [0.4, 0.6])
-    assert said == ["training round 1: client 1 answered with something that is no message"]
+    assert said == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_a_round_is_not_repeated_for_ever() -> None:
     grid = transport([honest(1.0)], [garbage], on_fault="repeat", repeats=3)
     assert len(exchange(grid, [0.4, 0.6])) == 1
     assert grid.grid.asked == [100, 101, 101, 101, 101]  # type: ignore[attr-defined]
-    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
+    assert grid.faults == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_nobody_waits_again_for_a_client_that_failed() -> None:
@@ -199,7 +199,7 @@ def test_a_client_that_answered_nonsense_is_there_and_waited_for_in_the_next_rou
     grid.grid.slow.add(101)  # type: ignore[attr-defined]
     assert len(exchange(grid, [0.5, 0.5])) == 1
     assert len(exchange(grid, [0.5, 0.5], round_=1)) == 2
-    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
+    assert grid.faults == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_a_client_that_is_back_counts_again() -> None:
@@ -242,12 +242,12 @@ def test_nodes_that_name_no_client_get_the_numbers_that_are_left_in_their_own_or
 
 
 def test_a_federation_that_is_not_complete_is_not_waited_for_for_ever() -> None:
-    with pytest.raises(UserError, match=r"only 1 of 2 clients were there after 0\.05 seconds"):
+    with pytest.raises(UserError, match=r"only 1 of 2 clients were connected after 0\.05 seconds"):
         meet(Nodes([node(0), [silent]]), 2, WORK, 0.05)
 
 
 def test_two_nodes_cannot_be_the_same_client() -> None:
-    with pytest.raises(UserError, match="says it is client 0, which it cannot be"):
+    with pytest.raises(UserError, match="says it is client 0, but there are"):
         meet(Nodes([node(0), node(0)]), 2, WORK, 5)
 
 
@@ -309,7 +309,7 @@ def test_a_message_that_is_too_long_is_not_decoded(monkeypatch: pytest.MonkeyPat
     huge: Behaviour = lambda message: content(message, message=bytes(10**6), layout=layout)  # noqa: E731
     monkeypatch.setattr(messages, "decode", lambda *_: pytest.fail("it was decoded"))
     grid = transport([huge], on_fault="stop")
-    with pytest.raises(UserError, match="client 0 answered with 1000000 bytes, and at most 1032 can be meant"):
+    with pytest.raises(UserError, match="client 0 answered with 1000000 bytes; a message has at most 1032"):
         exchange(grid, [1.0])
 
 
@@ -320,7 +320,7 @@ def as_sent(data: bytes, layout: str) -> Behaviour:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ((b"", "[" * 1000), "answered with something that is no message"),
+        ((b"", "[" * 1000), "answered with bytes that are not a message"),
         # With two ungated parameters: the gates, and not theta, claim to have them.
         (
             (
@@ -330,7 +330,7 @@ def as_sent(data: bytes, layout: str) -> Behaviour:
                 ),
                 GATES_FIRST,
             ),
-            f"answered with {SIZE - 2} values of theta, and the order has {SIZE}",
+            f"answered with {SIZE - 2} values of theta; the request has {SIZE}",
         ),
     ],
 )
@@ -360,13 +360,13 @@ def test_finetuning_answers_have_the_orders_support() -> None:
     phase = Phase("finetuning", SupportFinetuning(task, support), 3, 1, 2, None)
     download = messages.Message({"theta": Part(torch.ones(1, SIZE) * support, support)})
     grid = transport([answering(Part(torch.ones(1, SIZE) * FIRST, FIRST))], on_fault="stop")
-    with pytest.raises(UserError, match="client 0 answered with another support than the order's"):
+    with pytest.raises(UserError, match="client 0 answered with a support that differs from the request"):
         grid.exchange(phase, download, ClientSelection([7], torch.ones(1, 1)), 3)
 
 
 @pytest.mark.parametrize("rows", [-5, 0, 4 * 10**18])
 def test_a_node_whose_number_of_rows_cannot_be_is_refused(rows: int) -> None:
-    with pytest.raises(UserError, match=f"node 100 says that it has {rows} rows; a client has between 1 and"):
+    with pytest.raises(UserError, match=f"node 100 reports {rows} rows; a client has between 1 and"):
         meet(Nodes([node(0, rows=rows)]), 1, WORK, 5)
 
 
@@ -374,7 +374,7 @@ def test_a_node_that_refuses_is_named_and_what_it_has_against_the_run_stays_ther
     def refusing(message: Message) -> Message:
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "UserError"), reply_to=message)
 
-    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); see its log for the reason"):
         meet(Nodes([[refusing]]), 1, WORK, 5)
 
 

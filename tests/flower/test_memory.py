@@ -187,5 +187,5 @@ def test_a_node_keeps_the_states_before_and_after_its_last_answer(tmp_path: Path
 
 @pytest.mark.parametrize("key", ["../../etc/passwd", "", "key", "0123456789abcdef-7/x"])
 def test_a_key_from_the_network_cannot_lead_out_of_the_folder(tmp_path: Path, key: str) -> None:
-    with pytest.raises(UserError, match="a key that is no name of a file"):
+    with pytest.raises(UserError, match="a key that is not a valid file name"):
         NodeMemory(tmp_path, key, 0, 4)

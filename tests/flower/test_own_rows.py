@@ -109,7 +109,7 @@ def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(
 ) -> None:
     pd.read_csv(hospitals / "first.csv").drop(columns="gene3").to_csv(hospitals / "first.csv", index=False)
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
-    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); see its log for the reason"):
         serve(grid, keys(hospitals), hospitals)
     assert "lacks 1 of the 12 genes needed: gene3" in capsys.readouterr().err
 
@@ -135,7 +135,7 @@ def test_a_server_that_makes_a_draw_itself_does_not_mix_it_with_rows_that_nodes_
         [hospitals / "a", hospitals / "b"],
     )
     grid = InProcess([{"client": client, "data": str(hospitals / name / "data")} for client, name in enumerate("ab")])
-    with pytest.raises(UserError, match="these nodes have rows of their own"):
+    with pytest.raises(UserError, match="these nodes have their own rows"):
         serve(grid, chosen_run, hospitals)
 
 
@@ -175,7 +175,7 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
 def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_stays_there(
     federated: Federated,
 ) -> None:
-    assert "refused the run (UserError); its own log says why" in federated.refused
+    assert "refused the run (UserError); see its log for the reason" in federated.refused
     holders = [path for path in federated.folder.rglob("*") if path.is_file() and b"lacks 1 of" in path.read_bytes()]
     assert holders == [federated.folder / "node1" / "superexec.log"]
     (line,) = [line for line in holders[0].read_text().splitlines() if "lacks 1 of" in line]

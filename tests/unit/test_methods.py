@@ -355,7 +355,7 @@ class Cutting(FedAvg):
 def test_feedback_is_refused_where_the_server_cuts(synthetic: Federation) -> None:
     name = f"{__name__}:Cutting"
     assert "feedback" not in settings_class("fediht").model_fields
-    with pytest.raises(UserError, match="feedback is for methods that exchange raw vectors"):
+    with pytest.raises(UserError, match="feedback works only for methods that exchange raw vectors"):
         train_runs(synthetic, "linear", name, [0], feedback=0.1)
 
 
@@ -426,7 +426,7 @@ def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
     assert task.gated < task.size
     with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
         check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
-    with pytest.raises(UserError, match=rf"has {task.gated} values, and {task.size} are averaged"):
+    with pytest.raises(UserError, match=rf"has {task.gated} values; the average has {task.size}"):
         average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
 
 

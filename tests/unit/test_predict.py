@@ -144,7 +144,7 @@ def test_a_new_matrix_may_hold_other_columns_in_any_order_but_no_gene_may_lack(r
 
 
 def test_what_is_no_model_is_refused(results: Path) -> None:
-    with pytest.raises(UserError, match=r"matrix.csv is not a model as `eflops model` writes it"):
+    with pytest.raises(UserError, match=r"matrix.csv is not a model file of `eflops model`"):
         read_model(Path("matrix.csv"))
     with pytest.raises(UserError, match=r"none.csv is missing; make it with: eflops model"):
         read_model(Path("none.csv"))

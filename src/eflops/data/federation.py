@@ -153,7 +153,7 @@ def load(folder: Path) -> Federation:
         arrays |= _read_arrays(folder.parent, Path(manifest["shared"]["file"]).name, manifest["shared"]["arrays"])
     described = _describe(arrays)
     if described != manifest["arrays"] or sha256_bytes(canonical_json(described).encode()) != manifest["sha256"]:
-        raise _refusal(folder, ARRAYS, "is not the file its manifest describes")
+        raise _refusal(folder, ARRAYS, "is not the file that its manifest describes")
     return _from_arrays(arrays, manifest["clients"], manifest["meta"])
 
 
@@ -163,7 +163,7 @@ def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> 
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             if sum(entry.file_size for entry in stored.zip.infolist()) > most_unpacked():
-                raise ValueError("it would fill the memory")
+                raise ValueError("it does not fit into memory")
             return {each: stored[each] for each in (stored.files if only is None else only)}
     except (
         ValueError,
@@ -175,7 +175,7 @@ def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> 
         zipfile.BadZipFile,
         zlib.error,
     ):
-        raise _refusal(folder, name, "is not the file its manifest describes") from None
+        raise _refusal(folder, name, "is not the file that its manifest describes") from None
 
 
 def _names_in(file: Path) -> set[str]:
@@ -247,5 +247,5 @@ def _read_bytes(folder: Path, name: str) -> bytes:
 
 
 def _refusal(folder: Path, name: str, what: str) -> UserError:
-    remedy = f"make it again with: snakemake --cores 1 --force {folder / MANIFEST}"
+    remedy = f"rebuild it with: snakemake --cores 1 --force {folder / MANIFEST}"
     return UserError(f"{folder / name} {what}; {remedy}")

@@ -52,12 +52,15 @@ def respond(message: Message, context: Context) -> Message:
 def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
-        if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
-            trust.allow_all()
-        for name in node.trusted:
-            trust.allow("method", name)
-            trust.allow("model", name)
-        done = act(message, node)
+        with trust.session():
+            if (
+                node.nodes
+            ):  # a simulation is the user's; over a network only eflops and what the node's owner names runs
+                trust.allow_all()
+            for name in node.trusted:
+                trust.allow("method", name)
+                trust.allow("model", name)
+            done = act(message, node)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
@@ -166,6 +169,8 @@ def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
     # A node has no test rows: its own give the model its shape.
     task, _ = make_task(work.spec, [settings], replace(federation, test=block))
     if task.size != work.size:
-        right = "bring rows with the features and classes that the server's test rows have"
-        raise UserError(f"{node.data}: these rows make a model of {task.size} weights, not {work.size}; {right}.")
+        right = "use rows with the features and classes of the server's test rows"
+        raise UserError(
+            f"{node.data}: these rows need a model of {task.size} weights, but the server's has {work.size}; {right}."
+        )
     return task, make_method(work.spec, task), task.model.rows(block.x, block.y)

@@ -57,7 +57,7 @@ def _make_room(folder: Path) -> None:
     if (folder / "server" / "app").exists():
         shutil.rmtree(folder)
     if folder.exists() and any(folder.iterdir()):
-        raise UserError(f"--folder {folder} holds other files; name a folder that is empty or new.")
+        raise UserError(f"--folder {folder} contains other files; name an empty or new folder.")
 
 
 class Demonstration:

@@ -26,7 +26,7 @@ LATE, GONE = "did not answer in time", "is gone"
 # Beyond this a count of rows cannot be meant, and its share of the average would drown the other clients'.
 MOST_ROWS = 10**9
 METHODS = "eflops.training.methods."
-NO_MESSAGE = "answered with something that is no message"
+NO_MESSAGE = "answered with bytes that are not a message"
 NOT_KNOWN = "has lost its memory and view"
 # Sums of larger values would overflow. A client that trains soundly sends nothing near this.
 LARGEST_VALUE = 1e30
@@ -80,11 +80,11 @@ def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[in
             node = _introduced(reply, number, clients, work)
             if node is not None:
                 nodes.append(node)
-                log(INFO, "node %s is there: client %s, %s rows", number, node.client, node.rows)
+                log(INFO, "node %s is connected: client %s, %s rows", number, node.client, node.rows)
         if len(nodes) >= clients:
             return numbered(nodes)
         if time.monotonic() > deadline:
-            raise UserError(f"only {len(nodes)} of {clients} clients were there after {seconds:g} seconds")
+            raise UserError(f"only {len(nodes)} of {clients} clients were connected after {seconds:g} seconds")
         time.sleep(0.1)
 
 
@@ -92,20 +92,20 @@ def _introduced(reply: Message, number: int, clients: int, work: Work | None) ->
     """What a node says of itself; None where it was not there after all."""
     if reply.has_error():
         if _kind(reply):
-            raise UserError(f"node {number} refused the run{_kind(reply)}; its own log says why.")
+            raise UserError(f"node {number} refused the run{_kind(reply)}; see its log for the reason.")
         return None
     try:
         said: Mapping[str, Any] = reply.content.config_records[RECORD]
         client, rows, nodes, code = int(said["client"]), int(said["rows"]), int(said["nodes"]), str(said["code"])
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise UserError(f"node {number} answered with something that is no introduction.") from None
+        raise UserError(f"node {number} answered the server's first request with an invalid message.") from None
     if nodes and nodes != clients:
         right = f"--federation-config num-supernodes={clients}"
         raise UserError(f"the data have {clients} clients and Flower simulates {nodes} nodes; add: {right}")
     if work and code != work.code:
         raise UserError(other_code(work.code, f"node {number}", code))
     if work and not 1 <= rows <= MOST_ROWS:
-        raise UserError(f"node {number} says that it has {rows} rows; a client has between 1 and {MOST_ROWS}.")
+        raise UserError(f"node {number} reports {rows} rows; a client has between 1 and {MOST_ROWS}.")
     return Node(number, client, rows, bool(nodes))
 
 
@@ -114,7 +114,7 @@ def numbered(nodes: list[Node]) -> dict[int, Node]:
     named: dict[int, Node] = {}
     for node in (node for node in nodes if node.client >= 0):
         if node.client in named or node.client >= len(nodes):
-            cannot = f"which it cannot be of {len(nodes)} clients"
+            cannot = f"but there are {len(nodes)} clients"
             raise UserError(f"node {node.number} says it is client {node.client}, {cannot}")
         named[node.client] = node
     rest = iter(sorted((node for node in nodes if node.client < 0), key=lambda node: node.number))
@@ -266,18 +266,18 @@ class GridTransport:
             # A dense message of as many parts, with indices, is longer than any that a client may send.
             most = 1000 + 8 * self.size * len(download.parts)
             if len(data) > most or len(layout) > most:
-                return f"answered with {len(data)} bytes, and at most {most} can be meant"
+                return f"answered with {len(data)} bytes; a message has at most {most}"
             answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
         for actual, expected in ((answer.parts, download.parts), (answer.scalars, download.scalars)):
             if odd := sorted({*actual} ^ {*expected}):
-                return f"answered with a message of another method: its {odd[0]} do not match the order's"
+                return f"answered with a message of another method: its {odd[0]} do not match the request"
         if answer.ungated != download.ungated:
-            return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+            return f"answered with {answer.ungated} ungated values; the request has {download.ungated}"
         for name, part in download.parts.items():
             if (width := answer[name].shape[1]) != (right := part.values.shape[1]):
-                return f"answered with {width} values of {name}, and the order has {right}"
+                return f"answered with {width} values of {name}; the request has {right}"
         return self._wrong_support(answer, download) or _wrong_values(answer) or answer
 
     def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
@@ -286,7 +286,7 @@ class GridTransport:
         method: Any = self._phase.method
         if isinstance(method, SupportFinetuning):
             same = answer.support is not None and torch.equal(answer.support, download.support)  # type: ignore[arg-type]
-            return "" if same else "answered with another support than the order's"
+            return "" if same else "answered with a support that differs from the request"
         if not type(method).__module__.startswith(METHODS) or not hasattr(method, "upload_entries"):
             return ""
         expected = method.upload_entries(self._phase.first_round + len(self._sent) - 1)

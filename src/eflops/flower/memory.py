@@ -38,7 +38,7 @@ class NodeMemory:
 
     def __init__(self, folder: Path, key: str, client: int, size: int) -> None:
         if not KEY.fullmatch(key):
-            raise UserError("the server's order has a key that is no name of a file.")
+            raise UserError("the server's request has a key that is not a valid file name.")
         self.path, self.size = folder / f"{key}-client{int(client)}.npz", size
 
     def after(self, round_: int) -> ClientState | None:

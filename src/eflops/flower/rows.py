@@ -43,7 +43,9 @@ class NodeConfig:
         simulated = int(values.get("num-partitions", 0))
         client = values.get("partition-id" if simulated else "client", -1)
         if not isinstance(client, int):
-            raise UserError(f"--node-config: client={client!r} is wrong; it is the client's number, from 0 on.")
+            raise UserError(
+                f"--node-config: client={client!r} is wrong; it should be the client's number, 0 or greater."
+            )
         return NodeConfig(
             str(values.get("data", "")),
             str(values.get("label", "")),
@@ -64,14 +66,16 @@ def load_rows(node: NodeConfig, work: Work) -> Federation:
     if Path(node.data).is_dir():
         return load(Path(node.data))
     if work.agreement is None:
-        raise UserError(f"{node.data}: the server works on a data draw, so this node needs the folder dealt to it.")
+        raise UserError(
+            f"{node.data}: the server works on a data draw, so this node needs the folder that was dealt to it."
+        )
     return file_rows(node.data, node.label, work.agreement)
 
 
 def file_rows(path: str, label: str, agreed: Agreement) -> Federation:
     """The federation of one client that has the rows of a file."""
     if not label:
-        raise UserError(f'{path}: say which column holds the classes, such as label="class".')
+        raise UserError(f'{path}: name the column of classes, such as label="class".')
     block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
     meta = Facts(task="classification", classes=len(agreed.classes))
     return Federation((block,), block.take(slice(0, 0)), meta=meta)

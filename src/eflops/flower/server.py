@@ -70,14 +70,14 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
     job = Job(flower_run.spec, view.data, flower_run.runs_folder, (flower_run.run,), 1)
     path = job.folder / flower_run.run.path
     if view.agreement is None and not list(runs_due(job, hashes)):
-        log(INFO, "nothing to do, the record is there: %s", path)
+        log(INFO, "nothing to do, the record exists: %s", path)
         return path
     task, evaluation = make_task(job.spec, [job.spec.variants[flower_run.run.variant]], view.known)
     work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
     nodes = meet(grid, view.clients, work, flower_run.run_config.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
-        right = "say where the server's test rows are: --run-config 'data=...'"
-        raise UserError(f"these nodes have rows of their own; {right}")
+        right = "name the server's test rows: --run-config 'data=...'"
+        raise UserError(f"these nodes have their own rows; {right}")
     counts = [node.rows for node in nodes.values()]
     if view.counts is not None and counts != view.counts:
         raise UserError(f"the clients have {counts} rows, but were dealt {view.counts}.")
@@ -98,7 +98,7 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
     journal = Journal(transport, Path(flower_run.run_config.results) / "state" / name, task.size)
     train_block(job, task, replace(evaluation, counts=np.array(counts)), [flower_run.run], hashes, journal, _report)
     if journal.recalled:
-        log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
+        log(INFO, "resuming after %s rounds of an earlier attempt", journal.recalled)
     journal.forget()
     log(INFO, "record: %s", path)
     log(INFO, "result: %s", record.read(path).result_sha256)
@@ -131,7 +131,7 @@ def _read_test_rows(flower_run: FlowerRun) -> View:
     path, label, scaling = flower_run.run_config.data, flower_run.run_config.label, flower_run.data.get("scaling")
     if scaling != "per_array":
         right = "use a data set whose scaling is per_array"
-        pooled = f"is taken from pooled rows, which nobody has here; {right}"
+        pooled = f"needs pooled rows, which no party has here; {right}"
         raise UserError(f"the scaling {scaling!r} of {flower_run.spec.dataset} {pooled}.")
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')

@@ -94,4 +94,6 @@ def code_hashes(method: str, model: str) -> dict[str, str]:
 def other_code(server: str, node: str, node_code: str) -> str:
     """The sentence for a node, called by its name, that runs other code than the server."""
     right = "install the same version of eflops on both"
-    return f"the server runs the code {server} and {node} the code {node_code}, which may give other numbers; {right}."
+    return (
+        f"the server runs the code {server} and {node} the code {node_code}, which may give different numbers; {right}."
+    )

@@ -35,7 +35,7 @@ class Part(BaseModel):
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
-Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(_below)]
 
 
 class Identity(Part):
@@ -151,7 +151,7 @@ class Circumstances(Part):
 class Record(Part):
     """One run."""
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[2] = 2
     run: Identity
     origin: Origin
     result: Result
@@ -188,7 +188,7 @@ def read(path: Path, hashed: bool = True) -> Record:
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such record; make what is missing with: snakemake all") from None
+        raise UserError(f"{path}: there is no such record; make it with: snakemake all") from None
     except OSError as error:
         raise UserError(f"{path}: this record cannot be read ({error.strerror}).") from None
     return parse(data, str(path), hashed)
@@ -205,10 +205,9 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
         of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
+        raise UserError(f"{name}: this is not a valid run record ({first}); rebuild it.") from None
     if not hashed:
         return record
-    # Records of schema 1 have no weights, so the hash is that of what the file says.
     if of_result != record.result_sha256:
         raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
     if of_record != record.record_sha256:

@@ -53,10 +53,10 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     job = job_of(spec, results, block_size)
     if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
-            f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
+            f"{plan}: it was planned for code that differs from {Path(__file__).parents[1]}; run snakemake again."
         )
     trained = train(job, report)
-    print(f"trained {trained} of {len(job.runs)} runs; delete the records of the others to train those again")
+    print(f"trained {trained} of {len(job.runs)} runs; delete the records of the others to retrain them")
     records = {run.path: record.read(job.folder / run.path).record_sha256 for run in job.runs}
     write_json(manifest, {"folder": job.folder.relative_to(results).as_posix(), "records": records})
 

@@ -144,7 +144,7 @@ def comparisons(
     printed = [_printed(row) for _, row in data.iterrows()]
     note = (
         "Differences by draw, run seeds averaged, with their 95 % intervals; p of the paired t-test, not adjusted. "
-        f"Aims were fixed before the runs. The prototype of error feedback saw no data draw {_span(unseen)}."
+        f"Aims were fixed before the runs. The prototype of error feedback never ran on draws {_span(unseen)}."
         f"{too_few(data['n'])}"
     )
     return Table(data, printed, note, pd.concat(behind).drop_duplicates(), columns=() if printed else ["metric"])

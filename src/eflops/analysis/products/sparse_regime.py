@@ -103,9 +103,9 @@ def table(
                 rows.append({**names_of, **_texts(rows_by(regime[regime["method"] == method], "metric"), metrics)})
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
-        "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
-        f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of what as many dense "
-        f"messages hold.{_once(source, names, repeats)}{too_few(cells['units'])}"
+        "regime; each regime has its own search. In brackets: the difference from the same method with messages "
+        f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of the bytes of as many "
+        f"dense messages.{_once(source, names, repeats)}{too_few(cells['units'])}"
     )
     return Table(cells, rows, note, runs)
 

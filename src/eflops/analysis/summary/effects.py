@@ -61,6 +61,7 @@ def _over_settings(cells: pd.DataFrame) -> Point:
         f"{best:g}, changes test R2 by {_interval(r2['mean'], r2['low'], r2['high'])} and support recovery by "
         f"{_interval(recovery['mean'], recovery['low'], recovery['high'])}.",
         _link(needs.TEMPERATURE),
+        ENTROPY,
     )
 
 

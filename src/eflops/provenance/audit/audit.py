@@ -111,7 +111,7 @@ def audit(folder: Path, options: Options | None = None) -> Report:
     except UserError as error:
         if not report.findings:
             raise
-        report.findings.append(Finding("damaged", str(folder), f"no more could be checked ({error})"))
+        report.findings.append(Finding("damaged", str(folder), f"the other checks could not run ({error})"))
     return report
 
 
@@ -120,7 +120,7 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
     damaged = list(checksums.check(folder))
     trust.disown(folder)
     if not (folder / CRATE_RESULTS / NAME).is_file():  # a config that the crate brings must not stand for its study
-        raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
+        raise UserError(f"{folder}: this is not a crate of results; make one with: eflops crate {folder}")
     # The project's config in a crate need not be the one that the results were made with, and is not the user's.
     with chdir(folder):
         report = audit(Path(CRATE_RESULTS), replace(options or Options(), present=False))
@@ -230,7 +230,7 @@ def _check_weights(work: Work, examined: dict[str, Examined], report: Report) ->
         groups: dict[str, list[str]] = {}
         for path in chosen:
             groups.setdefault(data[path], []).append(path)
-        count, progress = 0, Progress(len(chosen), "records computed again from their weights")
+        count, progress = 0, Progress(len(chosen), "records re-evaluated from their weights")
         for wrong, done in side_by_side(_weights_of, list(groups.values()), work):
             findings += wrong
             count += done
@@ -238,8 +238,8 @@ def _check_weights(work: Work, examined: dict[str, Examined], report: Report) ->
     else:
         findings, count = check_weights(work.store, shuffled(list(data), options.seed), options.seconds)
     if count:
-        again = "" if count == len(data) else f" (--weights {count} --seed {options.seed} chooses the same)"
-        report.computed = f", metrics of {count} of {len(data)} records computed again from their weights{again}"
+        again = "" if count == len(data) else f" (repeat with --weights {count} --seed {options.seed})"
+        report.computed = f", metrics of {count} of {len(data)} records re-evaluated from their weights{again}"
     return findings
 
 

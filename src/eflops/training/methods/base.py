@@ -69,12 +69,16 @@ class Task:
         """The weights that runs start from, [runs, size]: the model's own, or 0 where `initial` is "zeros"."""
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
-            raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
+            raise UserError(
+                "initial: zeros gives all units of a layer the same weights; a network needs initial: uniform."
+            )
         initial = (
             getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
         )
         if initial is None:
-            raise UserError("initial: module takes the first weights of a custom model; this one has uniform.")
+            raise UserError(
+                "initial: module uses the initial weights of a custom model; a built-in model needs initial: uniform."
+            )
         first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
@@ -285,7 +289,7 @@ def _content(value: object, module: str, depth: int = 4) -> object:
 def _check_unchanged(method: Rounds, before: dict[str, object], after: dict[str, object]) -> None:
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
-            right = "keep what a client remembers in the memory that `start_memory` begins and `update` returns"
+            right = "store a client's state in the memory that `start_memory` creates and `update` returns"
             raise UserError(
                 f"{_named(method)}: `update` changed self.{name}, which all clients and runs share; {right}."
             )
@@ -311,7 +315,7 @@ def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
     for upload in uploads:
         runs, values = upload.runs.numpy(), upload.message[name].numpy().reshape(len(upload.runs), -1)
         if values.shape[1] != rows.shape[1]:  # compiled code would read beyond its end
-            raise UserError(f"{name!r} of an answer has {values.shape[1]} values, and {rows.shape[1]} are averaged.")
+            raise UserError(f"{name!r} of an answer has {values.shape[1]} values; the average has {rows.shape[1]}.")
         add_weighted(rows, runs, upload.weights.numpy(), values)
     return total
 
