@@ -17,12 +17,12 @@ from ports import free_ports
 from eflops.data.federation import Federation, save
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.flower.assignment import Agreement
 from eflops.flower.deploy import Demonstration, log_of
 from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import file_rows
 from eflops.flower.server import serve
-from eflops.flower.work import Agreement
 from eflops.results import record
 from eflops.training.train import train
 

@@ -50,7 +50,7 @@ class Journal:
             for upload in uploads
         ]
         kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
-        write_json(path, {**kept, "counted": list(self.transport.counted.items())})
+        write_json(path, {**kept, "last_used": list(self.transport.last_used.items())})
         return uploads
 
     def forget(self) -> None:
@@ -63,7 +63,7 @@ class Journal:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
-        self.transport.counted.update(map(tuple, kept["counted"]))
+        self.transport.last_used.update(map(tuple, kept["last_used"]))
         return [
             Upload(
                 torch.tensor([0]),
