@@ -73,6 +73,7 @@ def meet(grid: Grid, clients: int, assignment: Assignment | None, seconds: float
     waiting: dict[str, int] = {}
     deadline = time.monotonic() + seconds
     while True:
+        # Nodes connect at different times, so the list is read again in every turn.
         for number in set(grid.get_node_ids()) - {*(node.number for node in nodes), *waiting.values()}:
             waiting[_send(grid, question, number, "query", seconds)] = number
         for reply in grid.pull_messages(waiting) if waiting else ():
@@ -157,6 +158,7 @@ class GridTransport:
             missing = {client: request for client, request in requests.items() if client not in answers}
             outcomes = self._ask(missing, download)
             lost = [client for client, outcome in outcomes.items() if outcome == NOT_KNOWN]
+            # A node without its state cannot continue from changes, so it gets the whole view within the same round.
             if lost:
                 self.faults += self._say(f"{phase.name} round {round_ + 1}", dict.fromkeys(lost, NOT_KNOWN))
                 again = {client: self._request(client, seed, round_, True) for client in lost}
@@ -168,8 +170,10 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
+        # A client that failed keeps its former round: its node continues from the state of that answer.
         self.last_used |= dict.fromkeys(answers, round_)
         weights = renormalised(selection.weights[0], sorted(answers))
+        # By client, not by arrival: sums of floats depend on their order, and the batched engine adds in this one.
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
     def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
@@ -222,6 +226,7 @@ class GridTransport:
             content = RecordDict({RECORD: request, ASSIGNMENT: self._assignment})
             self._count("down", content)
             waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
+        # Whoever has not answered by the deadline is late; answers overwrite this.
         outcomes: dict[int, messages.Message | str] = dict.fromkeys(requests, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds
         while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(requests)):
@@ -238,6 +243,7 @@ class GridTransport:
 
     def _note(self, outcomes: Mapping[int, messages.Message | str], when: str) -> list[str]:
         """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
+        # An answer, even an invalid one, shows that the client is there again.
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
         self._away |= {client for client, fault in failed.items() if fault.startswith((LATE, GONE))}
@@ -272,6 +278,7 @@ class GridTransport:
             answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
+        # A client is not trusted: everything that aggregation relies on is checked before it is used.
         for actual, expected in ((answer.parts, download.parts), (answer.scalars, download.scalars)):
             if odd := sorted({*actual} ^ {*expected}):
                 return f"answered with a message of another method: its {odd[0]} do not match the request"

@@ -37,6 +37,7 @@ class Journal:
     ) -> list[Upload]:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
+        # The transport must still learn of the round: clients that missed it get its message later.
         if path.exists():
             self.transport.remember(phase, download, selection)
             return self._recall(path, download)

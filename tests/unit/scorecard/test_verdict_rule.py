@@ -155,7 +155,7 @@ def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
     assert turns.verdict == Verdict.INCONCLUSIVE
-    assert turns.figure.endswith("the verdict would be another")
+    assert turns.figure.endswith("the verdict would be different")
 
 
 def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper) -> None:
