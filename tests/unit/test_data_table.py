@@ -153,7 +153,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
         "t.csv: 1 column appears twice: dose.",
         "t.csv: 1 value is missing, not finite or too large: dose of row 4.",
         "t.csv: 1 row has no number in 'pressure': 12.",
-        "t.csv: a site needs two rows, and these have one: c; assign it to another site or exclude it.",
+        "t.csv: a site needs two rows, but these have one: c; assign it to another site or exclude it.",
         "t.csv: min_rows is 8, but these sites have fewer rows: b (5); lower min_rows to 5 or exclude them.",
     ]
     assert reading.faults == expected

@@ -113,7 +113,7 @@ def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None
     wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
     number = estimate(0.8, wide, 0.3, "", most=1.0)
     assert (number.verdict, number.value.low, number.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
-    assert number.words == "The paper's lies inside 0.740 to 1.000"
+    assert number.words == "The paper's number is inside 0.740 to 1.000"
 
 
 def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
