@@ -118,7 +118,7 @@ BAD = [
     ("engine", "batch", "engine: 'batch' is wrong; it should be 'batched', 'reference' or 'flower'."),
     ("experiment", {}, "experiment: 'experiment' is not known; did you mean 'experiments'?"),
     ("methods.eflops", {"method": "eflops"}, "methods.eflops.label: missing; this key is required."),
-    ("searches", {"s": {**SEARCH, "draws": [0]}}, "searches.s.draws: [0] are also evaluated by experiments.main; choose"),
+    ("searches", {"s": {**SEARCH, "draws": [0]}}, "searches.s.draws: [0] are also evaluated by experiments.main;"),
     ("searches", {"s": {**SEARCH, "draws": []}}, "searches.s.draws: [] is wrong; list should have at least 1 item"),
     ("searches", {"s": {**SEARCH, "draws": [-1]}}, "searches.s.draws.0: -1 is wrong; it should be greater than or"),
     ("searches", {"main": SEARCH}, "searches.main: an experiment has the same name, and both store records under it;"),
