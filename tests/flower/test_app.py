@@ -88,7 +88,7 @@ def test_flower_is_told_to_install_nothing_before_a_run() -> None:
         ({"faults": "ignore"}, "--run-config.faults: 'ignore' is wrong; it should be 'stop', 'continue' or 'repeat'"),
         ({"settings": "round=3"}, "settings.round: 'round' is not known; did you mean 'rounds'?"),
         ({"settings": "rounds"}, "settings has 'rounds', which is no setting"),
-        ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not hold"),
+        ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not contain"),
     ],
 )
 def test_a_mistake_in_the_run_config_is_said_in_a_sentence(keys: dict[str, Any], said: str) -> None:
@@ -167,7 +167,7 @@ def test_rows_that_do_not_fit_are_refused_in_a_sentence(tmp_path: Path, change: 
 
 
 def test_rows_without_an_agreed_gene_or_without_labels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="lacks 1 of the 3 genes needed: b"):
+    with pytest.raises(UserError, match="lacks 1 of the 3 genes that are needed: b"):
         brought(tmp_path, table().drop(columns="b"))
     with pytest.raises(UserError, match="has no column 'kind'"):
         brought(tmp_path, table(), label="kind")
