@@ -70,7 +70,7 @@ def test_runs_with_other_settings_share_a_batch_and_keep_their_bits(name: str, s
     for row, (seed, change) in enumerate(zip([3, 3, 4, 5], changes, strict=True)):
         alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
         assert torch.equal(together[row], alone[0])
-    with pytest.raises(ValueError, match="must agree on rounds"):
+    with pytest.raises(ValueError, match="must have the same rounds"):
         train_runs(synthetic, "linear", name, [0, 1], [{"rounds": 3}, {"rounds": 4}])
 
 
@@ -342,7 +342,7 @@ class HoardingInAStore(Hoarding):
 
 @pytest.mark.parametrize("name", ["Hoarding", "HoardingOnItsClass", "HoardingInAStore"])
 def test_a_method_that_changes_itself_is_refused(name: str, synthetic: Federation) -> None:
-    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; keep"):
+    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; store"):
         train_runs(synthetic, "linear", f"{__name__}:{name}", [0])
 
 

@@ -22,7 +22,7 @@ from eflops.files import below, canonical_json, sha256_bytes, write_json
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
 
 
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of the record: unknown keys are refused, and numbers that are not finite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -32,7 +32,7 @@ class Part(BaseModel):
 Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(below)]
 
 
-class Identity(Part):
+class Identity(RecordPart):
     """Which run this is."""
 
     experiment: Folder
@@ -44,7 +44,7 @@ class Identity(Part):
     seed: int
 
 
-class Cell(Part):
+class Cell(RecordPart):
     """What the runs of one training job share besides their settings."""
 
     experiment: Folder
@@ -82,7 +82,7 @@ def kept_weights(density: float, per_class: int | None, parameters: int, classes
     return max(1, math.floor(density * parameters + 1e-9))
 
 
-class Curve(Part):
+class Curve(RecordPart):
     """The metrics over rounds: equally long lists, None where there is no number, as of gates in finetuning."""
 
     phase: list[str]
@@ -90,7 +90,7 @@ class Curve(Part):
     metrics: dict[str, list[float | None]]
 
 
-class Result(Part):
+class Result(RecordPart):
     """What the run found: the same bits whenever it is run, and wherever `circumstances.bits` says."""
 
     status: Literal["finished", "diverged"]
@@ -113,7 +113,7 @@ class Result(Part):
     faults: list[str] = Field([], description="clients that failed, on a real federation")
 
 
-class Origin(Part):
+class Origin(RecordPart):
     """What the run was computed from."""
 
     settings: dict[str, Any]
@@ -124,7 +124,7 @@ class Origin(Part):
     code_hash: str
 
 
-class Circumstances(Part):
+class Circumstances(RecordPart):
     """Where and how long: no part of the result."""
 
     commit: str
@@ -142,7 +142,7 @@ class Circumstances(Part):
     finished_at: str
 
 
-class Record(Part):
+class Record(RecordPart):
     """One run."""
 
     schema_version: Literal[2] = 2

@@ -23,6 +23,7 @@ from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics.kernels import finite_rows
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog, pruned
 
+# Rounds whose clients are drawn at once.
 CHUNK = 64
 
 
@@ -72,6 +73,7 @@ class Server:
     ) -> None:
         self.task, self.evaluation, self.transport = task, evaluation, transport
         self.evaluate_every, self.progress = evaluate_every, progress
+        # 0.29 * 100 is 28.999... in binary; the small number keeps floor from losing a client.
         self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
     def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
@@ -83,7 +85,7 @@ class Server:
         finetuning = Phase(
             "finetuning",
             SupportFinetuning(self.task, support),
-            settings.rounds,
+            settings.rounds,  # rounds go on counting, so that finetuning draws other random numbers than training
             settings.finetune_rounds,
             settings.finetune_steps,
             settings.batch_size,
@@ -97,6 +99,7 @@ class Server:
             round_ = phase.first_round + turn
             selected = self._select(seeds, round_)
             download = phase.method.download(state, round_)
+            # Once per message, before compiled code reads it without checking bounds.
             check_message(phase.method, download, len(seeds), "the server's message")
             uploads = self.transport.exchange(phase, download, selected, round_)
             replays = hasattr(phase.method, "receive")
@@ -128,6 +131,7 @@ class Server:
                 finite_rows(part.reshape(runs, -1).numpy(), finite)
         if finite.all():
             return state
+        # Zeros keep the batch in shape. The other runs do not notice, because no operation mixes rows.
         lost = np.flatnonzero(~finite).tolist()
         for run in lost:
             log.diverged.setdefault(run, round_ + 1)
@@ -154,5 +158,6 @@ def sampled_clients(seeds: tuple[int, ...], round_: int, clients: int, selected:
 @lru_cache(maxsize=4)
 def _sampled(seeds: tuple[int, ...], chunk: int, clients: int, selected: int) -> np.ndarray:
     """[CHUNK, runs, selected]: making a generator costs more than drawing from it."""
+    # A stable sort, and then ascending clients: the order of summation must not depend on the draw.
     draws = [numpy_generator(seed, "clients", chunk).random((CHUNK, clients)) for seed in seeds]
     return np.sort(np.argsort(draws, 2, kind="stable")[..., :selected], 2).swapaxes(0, 1)
