@@ -315,7 +315,7 @@ def verify(
         behind = explained.runs if explained else all_runs(store)
         say(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
-        repeat = "" if len(chosen) == len(behind) else f" (--seed {seed} chooses the same)"
+        repeat = "" if len(chosen) == len(behind) else f" (repeat with --seed {seed})"
         how = "evaluated" if weights else "trained"
         say(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
         verified = train_again(store, chosen, lambda each: say(f"  {each}", flush=True), weights)

@@ -108,19 +108,19 @@ def test_a_client_that_is_asked_twice_answers_the_same(tmp_path: Path) -> None:
 
 def test_an_answer_that_did_not_count_is_no_part_of_a_clients_memory(tmp_path: Path) -> None:
     """Two of three clients answer a round. The fifth answer is lost: its client goes on from the one before it."""
-    orders = []
+    requests = []
 
     class Watched(Nodes):
         def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
             for message in messages:
                 if message.metadata.message_type == "train":
-                    orders.append(client_app.json.loads(str(message.content.config_records["eflops"]["order"])))
+                    requests.append(client_app.json.loads(str(message.content.config_records["eflops"]["request"])))
                 yield from super().push_messages([message])
 
     entry = trained(tmp_path, Watched(lambda number: number != 5), faults="continue")
-    lost = orders[4]
-    (later, *_) = [order for order in orders[5:] if order["client"] == lost["client"]]
-    assert later["counted"] == lost["counted"] < lost["round"]
+    lost = requests[4]
+    (later, *_) = [request for request in requests[5:] if request["client"] == lost["client"]]
+    assert later["last_used"] == lost["last_used"] < lost["round"]
     assert len(entry.result.faults) == 1
     assert entry.result.status == "finished"
 

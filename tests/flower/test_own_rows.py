@@ -17,12 +17,12 @@ from ports import free_ports
 from eflops.data.federation import Federation, save
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.flower.assignment import Agreement
 from eflops.flower.deploy import Demonstration, log_of
 from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import file_rows
 from eflops.flower.server import serve
-from eflops.flower.work import Agreement
 from eflops.results import record
 from eflops.training.train import train
 
@@ -111,7 +111,7 @@ def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
     with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); see its log for the reason"):
         serve(grid, keys(hospitals), hospitals)
-    assert "lacks 1 of the 12 genes needed: gene3" in capsys.readouterr().err
+    assert "lacks 1 of the 12 genes that are needed: gene3" in capsys.readouterr().err
 
 
 def test_a_hospital_with_another_number_of_features_is_refused(hospitals: Path) -> None:
@@ -179,7 +179,7 @@ def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_
     holders = [path for path in federated.folder.rglob("*") if path.is_file() and b"lacks 1 of" in path.read_bytes()]
     assert holders == [federated.folder / "node1" / "superexec.log"]
     (line,) = [line for line in holders[0].read_text().splitlines() if "lacks 1 of" in line]
-    assert line.endswith("rows.csv lacks 1 of the 12 genes needed: gene3.")
+    assert line.endswith("rows.csv lacks 1 of the 12 genes that are needed: gene3.")
     assert "Traceback" not in holders[0].read_text()
 
 

@@ -91,7 +91,9 @@ def test_every_sound_record_agrees_with_its_weights(small_results: Path) -> None
 
 def test_a_sample_is_computed_again_by_default_and_its_seed_is_told(small_results: Path) -> None:
     report = audit(small_results, Options(cores=1, pictures=False, seed=3, seconds=0))
-    assert "metrics of 1 of 24 records re-evaluated from their weights (--weights 1 --seed 3 chooses" in str(report)
+    assert "metrics of 1 of 24 records re-evaluated from their weights (repeat with --weights 1 --seed 3)" in str(
+        report
+    )
     assert sample(range(100), 5, 3) == sample(range(100), 5, 3) != sample(range(100), 5, 4)
     assert set(sample(range(100), 5, 3)) < set(sample(range(100), 9, 3))
 
@@ -153,7 +155,7 @@ def test_a_page_that_shows_other_numbers(results: Path) -> None:
         (lambda result: result["metrics"].update(luck=7.0), "luck is 7.0, but its curve ends with None"),
         (
             lambda result: result["curve"]["round"].__setitem__(1, 3),
-            "that its settings ask for (('training', 3)",
+            "that its settings require (('training', 3)",
         ),
         (lambda result: result.update(diverged_round=3), "it finished, and its round of divergence is 3"),
         (lambda result: result["macs"].update(weights=5), "it states 5 operations, but keeps 6 weights"),
@@ -181,7 +183,7 @@ def test_a_result_that_contradicts_itself(small_results: Path, change: Callable[
         (("result", "metrics", "r2"), math.nan, "this is not a valid run record"),
         (("origin", "settings", "rate"), math.inf, "this is not a valid run record"),
         (("result", "parameters"), 10**12, "this is not a valid run record"),
-        (("origin", "settings", "rounds"), 10**12, "its curve does not have the points that its settings ask for"),
+        (("origin", "settings", "rounds"), 10**12, "its curve does not have the points that its settings require"),
         (("origin", "job", "evaluate_every"), 0, "its result cannot be read"),
     ],
 )

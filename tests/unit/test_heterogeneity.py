@@ -129,7 +129,7 @@ def test_which_rows_a_client_gets_is_random_within_a_class() -> None:
 
 def test_impossible_minimum_is_refused_with_a_number_that_would_do() -> None:
     with pytest.raises(
-        UserError, match=r"at least 30 rows each need 300 rows and there are 240: lower min_rows to 24 "
+        UserError, match=r"at least 30 rows each need 300 rows, but there are 240: lower min_rows to 24 "
     ):
         dirichlet_counts(240, 10, 1.0, 30, seed=0)
     with pytest.raises(UserError, match="there are 3: use at most 3 clients"):

@@ -36,7 +36,8 @@ def test_a_cell_leads_to_its_runs_and_their_origin(small_results: Path, capsys: 
     record = read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json")
     assert explanation.startswith("tables/support_recovery.csv: ratio 0.64, method eflops, mean = ")
     assert (
-        "the mean of support_recovery over data draws (splits), each the mean of its runs that finished" in explanation
+        "the mean of support_recovery over data draws (splits), after averaging the finished runs of each"
+        in explanation
     )
     assert "Runs (3)" in explanation
     for seed in range(3):

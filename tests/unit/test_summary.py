@@ -173,29 +173,28 @@ def lists(shared: int, *missing: tuple[str, float, float], settings: str = "sear
 
 
 def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    stands_out = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
+    outlier = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
     first, second = ("ferritin", 0.06, 0.8), ("defensin", 0.0, 0.43)
-    write_card(made, stands_out, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
+    write_card(made, outlier, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
     assert not points(made, "Does not hold")
     texts = points(made, "Selected genes, Table 2")
     assert texts == [
         "The paper's list of eflops is an outlier: two of our splits' lists share 5.6 of 7 genes on average, the "
-        "paper's "
-        "shares 4.0 with them.",
+        "paper's shares 4.0 with them.",
         "Of the paper's 7 genes of eflops 4 are among our 7; missing: ferritin (0.06 of our runs, 0.80 of the "
         "paper's); defensin (0.00, 0.43).",
         "At nearest settings 4 of 7 are; the same are missing.",
     ]
-    write_card(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
+    write_card(made, outlier | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
     assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings 7 of 7 are; missing: none."]
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
     assert points(trials, "Selected genes, Table 2")[2] == (
-        "None of the search's 2 settings selects ferritin in more than 0.30 of its runs; 1 of 2 have 5 of the 7, none "
-        "has more."
+        "None of the search's 2 settings selects ferritin in more than 0.30 of its runs; 1 of 2 have 5 of the 7, "
+        "and none has more."
     )
     trials = trials_of(made, "golub", [row | {"listed": 5, "share@ferritin": 0.9}], monkeypatch)
-    assert points(trials, "Selected genes, Table 2")[2] == "1 of 1 have 5 of the 7, none has more."
+    assert points(trials, "Selected genes, Table 2")[2] == "1 of 1 have 5 of the 7, and none has more."
     assert len(points(trials_of(made, "golub", [row], monkeypatch), "Selected genes, Table 2")) == 2
 
 

@@ -2,7 +2,7 @@
 
 CSV and TSV (also .gz) have a heading. An npz file has one array per column, or a matrix `values`. `read_frame` reads
 any such file with each column's type; `read_matrix` reads an expression matrix, whose first column names its rows.
-What is known of the samples of a matrix stands in columns of it, where its rows are samples, or in a second file with
+Facts about the samples are in columns of the matrix if its rows are samples, or in a second file with
 one row per sample, whose first column names the sample.
 """
 
@@ -73,7 +73,7 @@ def read_matrix(
 ) -> Matrix:
     """The matrix of a file with the named columns of its samples, those of the second file where there is one.
 
-    genes: only these, in this order; whatever else stands beside them may be there.
+    genes: only these, in this order; others are ignored.
     """
     wanted = list(dict.fromkeys(columns))
     file = verified(path)
@@ -94,7 +94,7 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
         counts = pd.Series(names, dtype=str).value_counts(sort=False)
         twice = [str(name) for name in counts.index[counts > 1]]
         if twice:
-            have = count(twice, f"{word} stands", f"{word}s stand")
+            have = count(twice, f"{word} appears", f"{word}s appear")
             yield f"{matrix.source}: {have} twice: {listed(twice)}."
     # Rows are stored as float32; a comparison with NaN is false.
     rows, columns = np.nonzero(~(np.abs(matrix.values) <= np.finfo(np.float32).max))

@@ -14,7 +14,7 @@ from eflops.data.expression import node_rows
 from eflops.data.federation import Facts, Federation, load
 from eflops.data.scaling import scaling_of
 from eflops.errors import UserError
-from eflops.flower.work import Agreement, Work
+from eflops.flower.assignment import Agreement, Assignment
 
 OWN_KEYS = ("client", "data", "label", "trusted")
 SIMULATED_KEYS = ("partition-id", "num-partitions")
@@ -55,21 +55,21 @@ class NodeConfig:
         )
 
 
-def load_rows(node: NodeConfig, work: Work) -> Federation:
+def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
     """The federation of this node's client alone, with no test rows."""
     if not node.data:
         if not node.nodes:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
-        if not work.data:
+        if not assignment.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
-        return _draw(work.data, work.spec.pooled).subset([node.client], with_test=False)
+        return _draw(assignment.data, assignment.spec.pooled).subset([node.client], with_test=False)
     if Path(node.data).is_dir():
         return load(Path(node.data))
-    if work.agreement is None:
+    if assignment.agreement is None:
         raise UserError(
             f"{node.data}: the server works on a data draw, so this node needs the folder that was dealt to it."
         )
-    return file_rows(node.data, node.label, work.agreement)
+    return file_rows(node.data, node.label, assignment.agreement)
 
 
 def file_rows(path: str, label: str, agreed: Agreement) -> Federation:

@@ -24,11 +24,11 @@ from eflops.data.matrix import read_matrix
 from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
+from eflops.flower.assignment import Agreement, Assignment, code_hashes
 from eflops.flower.grid import FaultPolicy, GridTransport, meet
 from eflops.flower.journal import Journal
 from eflops.flower.plan import FlowerRun, make_draw, plan
 from eflops.flower.rows import file_rows
-from eflops.flower.work import Agreement, Work, code_hashes
 from eflops.results import record
 from eflops.training.engines import batched
 from eflops.training.train import make_task, runs_due, train_block
@@ -73,8 +73,8 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         log(INFO, "nothing to do, the record exists: %s", path)
         return path
     task, evaluation = make_task(job.spec, [job.spec.variants[flower_run.run.variant]], view.known)
-    work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
-    nodes = meet(grid, view.clients, work, flower_run.run_config.wait)
+    assignment = Assignment(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
+    nodes = meet(grid, view.clients, assignment, flower_run.run_config.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
         right = "name the server's test rows: --run-config 'data=...'"
         raise UserError(f"these nodes have their own rows; {right}")
@@ -89,11 +89,13 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         flower_run.run_config.repeats,
         0.01 if view.draw else 0.2,
     )
-    transport = GridTransport(grid, numbers, work, fault_policy)
+    transport = GridTransport(grid, numbers, assignment, fault_policy)
     # Another run config, other data or other code is another run, with a state of its own.
     manifest = read_manifest(job.data_folder(flower_run.run.draw))["manifest_sha256"]
     name = sha256_bytes(
-        canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, flower_run.run.path]).encode()
+        canonical_json(
+            [assignment.spec.model_dump(mode="json"), assignment.code, manifest, counts, flower_run.run.path]
+        ).encode()
     )[:16]
     journal = Journal(transport, Path(flower_run.run_config.results) / "state" / name, task.size)
     train_block(job, task, replace(evaluation, counts=np.array(counts)), [flower_run.run], hashes, journal, _report)

@@ -17,9 +17,9 @@ from eflops import code, trust
 from eflops.data.federation import Federation, read_manifest
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.flower.assignment import Assignment, code_hashes
 from eflops.flower.client import app as client_app
 from eflops.flower.grid import FaultPolicy, GridTransport, meet
-from eflops.flower.work import Work, code_hashes
 from eflops.results.labels import Run
 from eflops.training.engines import batched
 from eflops.training.methods.base import Task
@@ -73,7 +73,9 @@ def connector(job: Job, grid: Grid, nodes: Mapping[int, int], fault_policy: Faul
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
         folder = str(job.data_folder(run.draw).resolve())
-        return GridTransport(grid, nodes, Work(job.spec.alone(run.variant), hashed, task.size, folder), fault_policy)
+        return GridTransport(
+            grid, nodes, Assignment(job.spec.alone(run.variant), hashed, task.size, folder), fault_policy
+        )
 
     return connect
 

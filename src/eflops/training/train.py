@@ -75,6 +75,7 @@ def train_runs(
     serve: the server's side of training, which an engine may bring itself.
     """
     settings = job.spec.variants
+    # By draw, so that the data of a draw are loaded once and only those of one draw are in memory.
     for draw, runs in groupby(due, key=lambda run: run.draw):
         federation = load(job.data_folder(draw))
         used = federation.pooled() if job.spec.pooled else federation
@@ -167,6 +168,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     weights = theta[: task.size].numpy() * (diverged is None)
     kept, gated = weights != 0, task.gated
     stored = np.count_nonzero(kept) <= MOST_WEIGHTS
+    # A diverged run stays in its batch as zeros; its curve ends before the round in which it diverged.
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -211,6 +213,7 @@ def final_metrics(curve: dict[str, list[float | None]], watched: Container[str])
 
 def runs_due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:
     """The runs to train: those without an up-to-date record, ordered so that runs with the same data are together."""
+    # A record counts by its content, not by its date: the same settings, data and code give the same bits.
     for run in sorted(job.runs, key=lambda run: (run.draw, run.variant, run.seed)):
         if not job.is_current(run, hashes):
             yield run

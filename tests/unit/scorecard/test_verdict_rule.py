@@ -113,7 +113,7 @@ def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None
     wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
     number = estimate(0.8, wide, 0.3, "", most=1.0)
     assert (number.verdict, number.value.low, number.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
-    assert number.words == "The paper's lies inside 0.740 to 1.000"
+    assert number.words == "The paper's number is inside 0.740 to 1.000"
 
 
 def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
@@ -155,7 +155,7 @@ def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     assert against.figure == "accuracy: 0.200 (limit 0.1), over 4 draws"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
     assert turns.verdict == Verdict.INCONCLUSIVE
-    assert turns.figure.endswith("the verdict would be another")
+    assert turns.figure.endswith("the verdict would be different")
 
 
 def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper) -> None:

@@ -31,13 +31,32 @@ def better(
     overlap: float = 0.0,
     statement: str = "",
 ) -> Comparison:
-    """E-FLoPS minus another method, claimed to be above 0."""
+    """The comparison for a claim that E-FLoPS is better: E-FLoPS minus another method, paired by draw.
+
+    Args:
+        runs: one row per run of both methods.
+        metric: a column of `runs`; higher is better.
+        other: the method that E-FLoPS is compared with.
+        margin: the claim is contradicted only if E-FLoPS is worse by more than this.
+        name: what the comparison is called in the scorecard.
+        unit: what a unit is called, "draw" or "split".
+        of: the column that numbers the units.
+        overlap: test rows per training row, if units are overlapping splits.
+        statement: the comparison as a sentence, with {} for the difference.
+    """
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
     return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
-    """The verdict on a claim in words; runs: those behind it, of which none of E-FLoPS may have diverged to agree."""
+    """The verdict on a claim and its wording.
+
+    Args:
+        comparisons: all of them must hold for the claim to agree.
+        family: what Holm's adjustment covers, in words.
+        units: "draws" or "splits".
+        runs: the runs behind the comparisons; the claim cannot agree if a run of E-FLoPS diverged.
+    """
     verdict, turning = judge_comparisons(comparisons)
     lost = int(((runs["method"] == METHOD) & (runs["status"] != "finished")).sum())
     failing = [each for each in comparisons if not each.holds]

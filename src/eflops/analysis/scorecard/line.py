@@ -74,7 +74,7 @@ def estimate(
         if most < math.inf:
             value = replace(value, low=max(value.low, 0.0), high=min(value.high, most))
         where = f"{side} {formatted(value.low)} to {formatted(value.high)}"
-    reason = f"The paper's lies {where}{words}"
+    reason = f"The paper's number is {where}{words}"
     if value.diverged:
         reason += f"; {value.diverged} runs diverged"
         if with_nothing is not None and judge_number(paper, with_nothing, longest) != verdict:

@@ -80,7 +80,7 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> E
     varies += f"{quarters[0]:.1f} to {quarters[1]:.1f}"
     side = "outside" if verdict == Verdict.DIFFERS else "inside"
     words = f"{reason}Over our {interval.units} splits {varies}; for one more split it would be "
-    words += f"{value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
+    words += f"{value.low:.1f} to {value.high:.1f}: the paper's is {side}"
     return Estimate(value, verdict, words)
 
 

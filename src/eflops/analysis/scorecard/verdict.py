@@ -32,7 +32,7 @@ ALPHA = 0.05
 
 RULE: dict[Verdict, str] = {
     Verdict.AGREES: (
-        "A number: the paper's lies inside the 95 % interval for one more draw (or split) of ours. A claim: every "
+        "The paper's number is inside our 95 % prediction interval for one more draw (or split). A claim: every "
         "95 % interval over draws (or splits) lies where the claim says."
     ),
     Verdict.NEAREST: (
@@ -40,7 +40,7 @@ RULE: dict[Verdict, str] = {
         "paper's column."
     ),
     Verdict.DIFFERS: (
-        "A number: the paper's lies outside. A claim: at least one comparison is clearly on the other side of its "
+        "The paper's number is outside. A claim: at least one comparison is clearly on the other side of its "
         f"margin (p < {ALPHA}, Holm's adjustment over the claim's comparisons)."
     ),
     Verdict.INCONCLUSIVE: (

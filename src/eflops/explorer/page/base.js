@@ -115,14 +115,14 @@ Explorer.copy = async (text) => {
 };
 
 Explorer.command = (text) => {
-  const told = Explorer.h("span", { class: "quiet", role: "status" });
+  const status = Explorer.h("span", { class: "quiet", role: "status" });
   const button = Explorer.h("button", { type: "button", "aria-label": `Copy: ${text}`, click: async () => {
     await Explorer.copy(text);
     button.firstChild.textContent = "copied";
-    told.textContent = "copied";
+    status.textContent = "copied";
     setTimeout(() => { button.firstChild.textContent = "copy"; }, 1500);
   } }, "copy");
-  return Explorer.h("div", { class: "command" }, Explorer.h("code", {}, text), button, told);
+  return Explorer.h("div", { class: "command" }, Explorer.h("code", {}, text), button, status);
 };
 
 Explorer.pairs = (entries, many) =>

@@ -47,12 +47,12 @@
       Number.isFinite(value) ? Plot.ruleX([value], { strokeWidth: 2, strokeOpacity: 0.55 }) : null,
       dots,
     ];
-    const told = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}` : null, decides ? "shaded: the interval that decides the verdict" : null];
+    const entries = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}` : null, decides ? "shaded: the interval that decides the verdict" : null];
     const plot = Plot.plot({ ...base(`Values of ${points.length} runs: ${label}`, wideWidth()), ...scales(index, methods),
       height: rows ? 100 + methods.length * 64 : 200, marginLeft: rows ? 130 : 20, fy: { label: null, axis: rows ? "left" : null },
       x: { label, grid: true, nice: true, inset: 10 }, marks });
     if (many) opened(plot, points);
-    return framed(plot, Explorer.legend(index, rows ? [] : methods, told.filter(Boolean)));
+    return framed(plot, Explorer.legend(index, rows ? [] : methods, entries.filter(Boolean)));
   };
 
   // Our values with the intervals that decide a line's verdict, and the paper's number as a dashed line.

@@ -75,7 +75,7 @@
 
   const median = (values) => { const sorted = values.toSorted((one, other) => one - other); const half = sorted.length >> 1; return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2; };
 
-  const told = (points, lost, pair) => {
+  const describe = (points, lost, pair) => {
     const values = points.map((point) => point.y);
     if (!values.length) return "Nothing fits these choices.";
     const spread = `mean ${Explorer.number(Explorer.mean(values))}, median ${Explorer.number(median(values))}`;
@@ -139,7 +139,7 @@
         { name: "sd", number: true, value: (group) => group.sd }, { name: "low", number: true, value: (group) => group.low }, { name: "high", number: true, value: (group) => group.high }];
       const saveRows = () => Explorer.download("compare.csv", "text/csv", Explorer.csv(["method", "ratio", state.x ?? "", label, "run"], points.map((point) => [point.method, point.panel ?? null, point.x, point.y, point.title.replace(/: [^:]*$/, "")])));
       const saveChart = () => Explorer.download("compare.svg", "image/svg+xml", Explorer.svg(chart));
-      result.replaceChildren(h("p", {}, told(points, all.length - points.length, pair)), ...(chart ? [chart,
+      result.replaceChildren(h("p", {}, describe(points, all.length - points.length, pair)), ...(chart ? [chart,
         h("p", { class: "downloads" }, h("button", { type: "button", name: "csv", click: saveRows }, "Points as CSV"), " ", h("button", { type: "button", name: "svg", click: saveChart }, "Chart as SVG")),
         Explorer.table({ caption: "Means of these points; sd and 95 % interval over draws, over runs where there is one draw", rows: found, most: 40, columns })] : []));
       if (moved) {

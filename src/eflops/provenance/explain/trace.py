@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from eflops.analysis.table import Table
 
 METHOD_KEYS = ("method", "reference", "other")
-OVER = "data draws (splits), each the mean of its runs that finished, or over the finished runs where there is one draw"
+OVER = "data draws (splits), after averaging the finished runs of each, or over the finished runs if there is one draw"
 # Of the values of the runs behind a cell; a run that diverged has none.
 STATISTICS: dict[str, tuple[str, Callable[[pd.Series], float]]] = {
     "mean": (f"the mean of {{metric}} over {OVER}", lambda values: values.mean()),

@@ -5,6 +5,7 @@ import numpy as np
 from eflops.training.numerics.arithmetic import PARTS, ZERO, added_up
 from eflops.training.numerics.compiled import compiled
 
+# As bits of a float32: all but the sign, and infinity.
 MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
 SIGN, LOWEST = np.int32(31), np.int32(-(2**31))
 
@@ -26,6 +27,7 @@ def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarra
             for layer in range(len(bounds)):
                 start, stop = bounds[layer]
                 _mark_largest(bits[start:stop], least[layer], marked[start:stop])
+            # Weights that a layer's floor keeps count as infinite, so the cut by magnitude includes them in `keep`.
             for index in range(row.size):
                 bits[index] = INFINITE if marked[index] else bits[index]
         _mark_largest(bits[:gated], keep, marked[:gated])
@@ -40,6 +42,7 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
     last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it. Once
     just enough are, further bits would change nothing.
     """
+    # 31 passes of counting are faster than a sort: they are vector instructions without branches.
     least, keep = np.int32(0), min(keep, bits.size)
     for position in range(30, -1, -1):
         larger = np.int32(least | (1 << position))
@@ -50,6 +53,7 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
             break
     for index in range(bits.size):
         marked[index] = bits[index] >= least
+    # Ties are resolved by index, from the end, so that the support does not depend on an algorithm's order.
     spare, index = _count(bits, least) - keep, bits.size - 1
     while spare > 0:
         if bits[index] == least:
@@ -81,6 +85,7 @@ def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: 
 
     gates: [runs, gated]; marks: [runs, size]."""
     for run in range(len(tails)):
+        # One number stands for all gates that are not sent, so the receiver still knows their average.
         rest, left = _sum_unmarked(gates[run], marks[run])
         tails[run] = rest / np.float32(left if left > 0 else 1)
         _set_unmarked(theta[run], marks[run], ZERO)
@@ -102,6 +107,7 @@ def count_marked(marks: np.ndarray) -> np.ndarray:
 @compiled
 def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[float, int]:
     """The sum of the values that are not marked, and how many they are."""
+    # Adding 0 instead of skipping keeps every value in the same partial sum, whatever is marked.
     parts, left = np.zeros(PARTS, np.float32), 0
     for index in range(values.size):
         parts[index % PARTS] += ZERO if marks[index] else values[index]

@@ -1,7 +1,7 @@
 """The paper's claims: each claim of the targets file has an entry in `CHECKS` and a function that checks it.
 
 The function of the claim syn-r2 is syn_r2 in the module that the entry names. It takes the evidence, returns a
-judgement, and raises `Missing`, with the reason, where what it needs is not there. The entries are plain data: the
+judgement, and raises `Missing`, with the reason, if data are missing. The entries are plain data: the
 workflow reads which experiments a claim needs without loading pandas.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """How a claim is checked: by a function of the claim's name, which takes the evidence and returns a judgement.
+    """How a claim is checked: a function with the claim's name takes the evidence and returns a judgement.
 
     Args:
         module: the module of the function, in this package.
-        experiments: what it reads; the workflow trains them before it makes the scorecard.
-        short: the claim in a few words, for the summary and the front page.
+        experiments: the experiments that it reads; the workflow runs them before it makes the scorecard.
+        short: the claim in a few words, for the summary and the README.
         topic: what is claimed, as part of a list; `short` unless given.
 
     Example, with the entry `"mine-acc": Check("mine", ("mine",), "On my data, E-FLoPS is more accurate than FedAvg")`:
@@ -141,10 +141,10 @@ def _lines(prefix: str, claims: Mapping[str, str], evidence: "Evidence") -> "Ite
 
     for name, text in claims.items():
         short = CHECKS[name].short if name in CHECKS else text
-        yield Line(f"{prefix}/{name}", name, "", text, judge(name, evidence), short=short)
+        yield Line(f"{prefix}/{name}", name, "", text, judge_claim(name, evidence), short=short)
 
 
-def judge(name: str, evidence: "Evidence") -> "Judgement":
+def judge_claim(name: str, evidence: "Evidence") -> "Judgement":
     """The judgement of a claim; not judged where something that it needs is missing."""
     from eflops.analysis.scorecard.verdict import unjudged
 
