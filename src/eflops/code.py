@@ -122,12 +122,13 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     return ("eflops.training.train", module, *modules)
 
 
-def engine_of(engine: str, model: str, method: str) -> str:
-    """The engine that trains: a torch module of the user's own has no compiled form, so the reference engine has it.
+def engine_of(engine: str, model: str, method: str, shared_gates: bool = False) -> str:
+    """The engine that trains: the reference engine has what has no compiled form.
 
-    A method that the reference engine does not have runs on the batched one, with gradients by autograd.
+    That is a torch module of the user's own, and gates that weights share. A method that the reference engine does not have runs on the batched one, with gradients by autograd.
     """
-    return "reference" if ":" in model and engine == "batched" and method in REFERENCE_METHODS else engine
+    plain = ":" in model or shared_gates
+    return "reference" if plain and engine == "batched" and method in REFERENCE_METHODS else engine
 
 
 @cache
