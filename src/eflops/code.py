@@ -123,12 +123,13 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
 
 
 def engine_of(engine: str, model: str, method: str, shared_gates: bool = False) -> str:
-    """The engine that trains: the reference engine has what has no compiled form.
+    """The engine that trains. Gates that weights share are in the reference engine alone.
 
-    That is a torch module of the user's own, and gates that weights share. A method that the reference engine does not have runs on the batched one, with gradients by autograd.
+    So is a torch module of the user's own, instead of the batched engine, because it has no compiled form. A method
+    that the reference engine does not have runs on the batched one, with gradients by autograd.
     """
-    plain = ":" in model or shared_gates
-    return "reference" if plain and engine == "batched" and method in REFERENCE_METHODS else engine
+    plain = ":" in model and engine == "batched" and method in REFERENCE_METHODS
+    return "reference" if plain or shared_gates else engine
 
 
 @cache

@@ -91,8 +91,10 @@ class FeedbackSettings(TrainingSettings):
 class GatedSettings(FeedbackSettings):
     """The settings of methods with hard concrete gates."""
 
+    # Left out where each weight has its own, as in the paper, so that records stay as they were.
     gates: Literal["weight", "feature", "unit"] = Field(
         "weight",
+        exclude_if=lambda value: value == "weight",
         description="what has a gate: each weight; of a linear model each feature, over all classes; of a network each"
         " channel and unit (docs/methods.md). The constraint counts weights, and a cut keeps whole groups",
     )

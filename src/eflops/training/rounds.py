@@ -79,7 +79,7 @@ class Server:
         """The final sparse parameters [runs, width] and the log."""
         settings, log = self.task.settings, TrainingLog()
         if getattr(settings.runs[0], "gates", "weight") != "weight":
-            raise UserError(f"gates: {settings.gates} needs engine: batched or reference in the config.")
+            raise UserError(f"gates: {settings.gates} is trained by the reference engine alone, and not on Flower.")
         training = Phase("training", method, 0, settings.rounds, settings.local_steps, settings.batch_size)
         state = self._phase(training, method.start(seeds), seeds, log)
         theta, support = pruned(self.task, effective(method, state, len(seeds)))
