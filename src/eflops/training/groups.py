@@ -49,6 +49,7 @@ class Groups:
         score = torch.zeros_like(self.sizes).index_add(0, self.gate, weights.square()) / self.sizes
         for layer in self.layers if floor else ():
             inside = torch.bincount(self.gate[layer.start : layer.stop], minlength=len(score))
+            inside *= 2 * inside > self.sizes  # of a group that brings a bias alone the layer gets nothing
             order = torch.where(inside > 0, score, -1).argsort(descending=True, stable=True)
             before = inside[order].cumsum(0) - inside[order]
             score[order[before < math.ceil(floor * (layer.stop - layer.start))]] = math.inf

@@ -100,7 +100,7 @@ class Problem:
         return self.gated if self.groups is None else len(self.groups.sizes)
 
     def whole_groups(self, weights: Tensor) -> Tensor:
-        """The weights, those of shared gates cut to the target: what evaluations see and a run ends with."""
+        """The weights, where gates are shared cut to the target group by group; a cut by weight then takes no more."""
         if self.groups is None:
             return weights
         mask = self.groups.top(weights[: self.gated], self.target, self.settings.layer_floor)
@@ -199,7 +199,7 @@ class Server:
                 log.diverged[0] = point.number + 1
                 theta.zero_()
             else:
-                theta[0] = problem.whole_groups(point.weights)
+                theta[0] = problem.whole_groups(point.weights) if point.phase == PHASES[0] else point.weights
             if log.diverged or self.is_shown(point):
                 watched = {name: value.detach()[None] for name, value in point.watched.items()}
                 log.evaluate(self.task, self.evaluation, point.phase, point.number, theta, watched, self.progress)
