@@ -20,22 +20,26 @@ def genes(source: Source, rows: Mapping[str, Sequence[str]]) -> Table:
 
     rows: what a row is called, with its experiment and method.
     """
-    parts = [_runs(source, *row) for row in rows.values()]
-    common = set.intersection(*({*zip(part["draw"], part["seed"], strict=True)} for part in parts))
-    parts = [part[[run in common for run in zip(part["draw"], part["seed"], strict=True)]] for part in parts]
+    every = {words: _runs(source, *row) for words, row in rows.items()}
+    there = {words: part for words, part in every.items() if len(part)}
+    if not there:
+        return Table(pd.DataFrame(columns=["experiment", "method"]), [], "None of the methods ran.", columns=["Gates"])
+    common = set.intersection(*({*zip(part["draw"], part["seed"], strict=True)} for part in there.values()))
+    parts = [part[[run in common for run in zip(part["draw"], part["seed"], strict=True)]] for part in there.values()]
     features = len(source.probes(next(iter(rows.values()))[0]))
     cells = []
-    for (experiment, method), part in zip(rows.values(), parts, strict=True):
+    for (experiment, method), part in zip((rows[words] for words in there), parts, strict=True):
         finished = part[part["status"] == "finished"]
         # Over splits, run seed by run seed: sets of one split are alike whatever selects them.
-        by_seed = pd.DataFrame([measures(runs["selected"], features) for _, runs in finished.groupby("seed")])
+        by_seed = [measures(runs["selected"], features) for _, runs in finished.groupby("seed")]
+        genes_of = pd.DataFrame(by_seed or [measures([], features)]).mean()
         means = summarise_all(part, list(METRICS), ["experiment"]).set_index("metric")
         of_metrics = {f"{name}_{what}": means.loc[name, what] for name in METRICS for what in ("mean", "sd")}
         identity = {"experiment": experiment, "method": method, "diverged": len(part) - len(finished)}
         kept = {"kept": finished["kept"].mean()}
-        cells.append({**identity, **of_metrics, **kept, **by_seed.mean(), "n": len(finished)})
+        cells.append({**identity, **of_metrics, **kept, **genes_of, "n": len(finished)})
     data, runs = pd.DataFrame(cells), pd.concat(parts, ignore_index=True)
-    printed = [_printed(words, row) for words, (_, row) in zip(rows, data.iterrows(), strict=True)]
+    printed = [_printed(words, row) for words, (_, row) in zip(there, data.iterrows(), strict=True)]
     note = (
         f"Mean ± standard deviation: {seeds_and_draws(runs, 'split')}. Nogueira's index of the sets of genes over "
         "splits, with its 95 % interval (1: always the same genes; 0: as by chance), averaged over run seeds. A gate "
