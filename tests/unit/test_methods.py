@@ -342,7 +342,7 @@ class HoardingInAStore(Hoarding):
 
 @pytest.mark.parametrize("name", ["Hoarding", "HoardingOnItsClass", "HoardingInAStore"])
 def test_a_method_that_changes_itself_is_refused(name: str, synthetic: Federation) -> None:
-    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; keep"):
+    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; store"):
         train_runs(synthetic, "linear", f"{__name__}:{name}", [0])
 
 
