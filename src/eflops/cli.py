@@ -5,10 +5,11 @@ A user's mistake is one sentence and exit code 2; exit code 1 means that audit, 
 
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TextIO
 
 import click
 import typer
@@ -67,27 +68,27 @@ READING |= {"model", "predict", "publish", "attest", "crate", "adopt"}
 DEBUG = "EFLOPS_DEBUG"
 # Exit codes of verify for the one run of a record.
 VERIFIED = {"identical": 0, "within tolerance": 0, "different": 1, "not checked": 2}
+# Control characters but tabs and line ends, and those that turn the direction of text.
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 OWN_CONFIGS = (CONFIG, Path("config/config.yaml"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; its exit code."""
-    # Custom methods and data sets lie beside the Snakefile, where commands are typed; what is installed has
-    # precedence, so that no file of a folder shadows a library.
-    sys.path.append(str(Path.cwd()))
     try:
-        with trust.session(*OWN_CONFIGS):
+        # Custom methods and data sets lie beside the Snakefile, where commands are typed.
+        with trust.session(*OWN_CONFIGS, folder=Path.cwd()):
             return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except UserError as error:
-        print(f"eflops: {error}", file=sys.stderr)
+        say(f"eflops: {error}", file=sys.stderr)
         return 2
     except click.ClickException as error:
-        print(f"eflops: {error.format_message()}", file=sys.stderr)
+        say(f"eflops: {error.format_message()}", file=sys.stderr)
         return 2
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             return 0
-        print(f"eflops: {error.filename or 'a file'}: {error.strerror or error}.", file=sys.stderr)
+        say(f"eflops: {error.filename or 'a file'}: {error.strerror or error}.", file=sys.stderr)
         return 2
     except Exception as error:
         # What lies in a results folder can be anything; whoever suspects an error of ours gets the traceback.
@@ -95,8 +96,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
         right = f"eflops audit says which, and {DEBUG}=1 shows where it was read"
-        print(f"eflops: a file of the results is damaged ({reason}); {right}.", file=sys.stderr)
+        say(f"eflops: a file of the results is damaged ({reason}); {right}.", file=sys.stderr)
         return 2
+
+
+def say(text: object, flush: bool = False, end: str = "\n", file: TextIO | None = None) -> None:
+    """Print, with every control character as its number: a terminal would obey those that a folder's names hold."""
+    print(CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", str(text)), flush=flush, end=end, file=file)
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -114,12 +120,12 @@ def check(config: Configs = None) -> None:
 
         faults += of_custom_code(checked)
     for note in notes:
-        print(note)
+        say(note)
     if faults:
         raise UserError("\n".join(faults))
-    print(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
+    say(f"The config is valid: {len(checked.experiments)} experiments, {len(checked.searches)} searches.")
     for line in overridden_choices(checked):
-        print(line)
+        say(line)
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -133,7 +139,7 @@ def settings(
     from eflops.config.load import read
 
     files = config or [CONFIG]
-    print(settings_text(read(*files), files, experiment, method))
+    say(settings_text(read(*files), files, experiment, method))
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -151,7 +157,7 @@ def status(
     if results and not results.is_dir():
         raise UserError(f"{results}: there is no such folder; name a results folder, or none for that of the config.")
     compared = compare(study, results or Path(study.results))
-    print(as_text(compared))
+    say(as_text(compared))
     return int(not compared.complete)
 
 
@@ -187,7 +193,7 @@ def rank(
         if name not in study.searches:
             raise UserError(f"The config has no search {name}; it has {', '.join(study.searches)}.")
         rank_records(study, name, results, PROJECT / TARGETS, out)
-        print(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
+        say(f"{out / study.searches[name].entry}.json: ranked the trials of {name}")
 
 
 @app.command(rich_help_panel=STUDYING)
@@ -201,7 +207,7 @@ def adopt(
 
     for path in chosen:
         adopt_choice(into, path, keep)
-        print(f"{into}: adopted the choice of {path}")
+        say(f"{into}: adopted the choice of {path}")
 
 
 @app.command(rich_help_panel=TRACING)
@@ -217,7 +223,7 @@ def times(
     estimate = whole_run(results, cores or CORES)
     if not estimate:
         raise UserError(f"{results}: no job of a whole run was timed there; make one with: snakemake --cores 2 all")
-    print(estimate)
+    say(estimate)
 
 
 @app.command(rich_help_panel=TRACING)
@@ -225,7 +231,7 @@ def summary(results: Results = RESULTS) -> None:
     """Print the summary of a run and the paths of its results."""
     from eflops.analysis.summary.write import closing
 
-    print(closing(results))
+    say(closing(results))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -234,7 +240,7 @@ def scorecard(results: Results = RESULTS) -> None:
     path = results / "scorecard.md"
     if not path.exists():
         raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
-    print(path.read_bytes().decode(errors="replace"))
+    say(path.read_bytes().decode(errors="replace"))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -245,7 +251,7 @@ def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/...
 
     entry = read_record(record)
     folder = next((up.parent for up in record.parents if up.name == RUNS), RESULTS)
-    print(describe(entry, str(folder)))
+    say(describe(entry, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -269,7 +275,7 @@ def explain(
     folder = results_of(file, results)
     with opened(folder) as store:
         explained = explained_at(store, tuple(config or ()), Address(file, tuple(keys or ()), column), line)
-    print(json.dumps(in_full(explained, str(folder)), indent=1) if as_json else as_text(explained, str(folder)))
+    say(json.dumps(in_full(explained, str(folder)), indent=1) if as_json else as_text(explained, str(folder)))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -302,19 +308,19 @@ def verify(
     seed = new_seed() if seed is None else seed
     with opened(results_of(file, results) if file else results or RESULTS) as store:
         if file and (run := record_in(store, file)):
-            (alone,) = train_again(store, [run], print, weights)
+            (alone,) = train_again(store, [run], say, weights)
             return VERIFIED[alone.outcome]
         address = Address(file or store.folder, tuple(keys or ()), column)
         explained = explained_at(store, tuple(config or ()), address, line) if file else None
         behind = explained.runs if explained else all_runs(store)
-        print(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
+        say(headline(explained) if explained else f"{store.folder}: {len(behind)} records")
         chosen = sample(behind, None if every else runs, seed)
         repeat = "" if len(chosen) == len(behind) else f" (repeat with --seed {seed})"
         how = "evaluated" if weights else "trained"
-        print(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
-        verified = train_again(store, chosen, lambda each: print(f"  {each}", flush=True), weights)
+        say(f"{len(chosen)} of the {len(behind)} runs behind it, {how} again{repeat}:", flush=True)
+        verified = train_again(store, chosen, lambda each: say(f"  {each}", flush=True), weights)
     if explained:
-        print(f"The number rebuilt from the records: {rebuilt(explained)}")
+        say(f"The number rebuilt from the records: {rebuilt(explained)}")
     if not any(each.outcome != "not checked" for each in verified):
         raise UserError(f"{file or store.folder}: no run is behind this that could be {how} again; nothing was.")
     return int(not passed(explained, verified))
@@ -347,7 +353,7 @@ def audit(
     given: dict[str, Any] = {k: v for k, v in (("seed", seed), ("cores", cores)) if v is not None}
     options = Options(tuple(config or ()), pictures, weights, every, signer=signer, page=page_of, **given)
     report = audit_crate(results, options) if crate else audit_results(results, options)
-    print(report)
+    say(report)
     return int(bool(report.failures(allow_stale)))
 
 
@@ -366,7 +372,7 @@ def diff(
 
     with side(before) as one, side(after) as other:
         difference = compare(one, other)
-    print(json.dumps(asdict(difference), indent=1) if as_json else as_text(difference, limit))
+    say(json.dumps(asdict(difference), indent=1) if as_json else as_text(difference, limit))
 
 
 @app.command(rich_help_panel=TRACING)
@@ -380,7 +386,7 @@ def explorer(
     """Build the results explorer, one HTML page in which every number leads to its runs."""
     from eflops.explorer.make import explored
 
-    print(f"Wrote {explored(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
+    say(f"Wrote {explored(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -415,7 +421,7 @@ def predict(
     if out:
         write_text(out, text)
     else:
-        print(text, end="")
+        say(text, end="")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -429,7 +435,7 @@ def publish(
 
     count = copy(results, out, key=sign)
     size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
-    print(f"Published {count} records with their tables and figures in {out} ({size / 1e6:.1f} MB).")
+    say(f"Published {count} records with their tables and figures in {out} ({size / 1e6:.1f} MB).")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -446,7 +452,7 @@ def attest(
     from eflops.provenance.attest import attest as append
 
     row = append(results, published, out, cores, minutes)
-    print(f"{out}: added {', '.join(f'{name} {value}' for name, value in row.items())}")
+    say(f"{out}: added {', '.join(f'{name} {value}' for name, value in row.items())}")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -458,7 +464,7 @@ def crate(
     from eflops.provenance.crate import make_crate
 
     count = make_crate(results, out)
-    print(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
+    say(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -484,4 +490,4 @@ def stop_superlink() -> None:
     """Stop the SuperLink that an earlier `flwr run .` left running in the background, and its simulation."""
     from eflops.flower.simulation import stop_superlink
 
-    print(f"stopped {stop_superlink()} processes")
+    say(f"stopped {stop_superlink()} processes")

@@ -18,6 +18,7 @@ from eflops.flower.memory import ClientState, NodeMemory
 from eflops.flower.server import serve
 from eflops.results import record
 from eflops.training import messages
+from eflops.training.numerics import wire
 
 CLIENTS, ROUNDS = 3, 6
 KEYS: dict[str, Any] = {
@@ -161,6 +162,9 @@ def test_a_client_that_lost_its_memory_says_so_and_gets_the_whole_view_again(tmp
     assert entry.result.status == "finished"
     assert "lost its memory and view" in entry.result.faults[0]
     assert entry.circumstances.channel["down"] > whole.circumstances.channel["down"]
+    size, lost = entry.result.parameters, sum("lost its memory" in fault for fault in entry.result.faults)
+    assert entry.circumstances.channel["resync"] == lost * wire.encoded_size(size, size, 2, 1, dense=True)
+    assert whole.circumstances.channel["resync"] == 0
 
 
 def test_a_node_keeps_the_states_before_and_after_its_last_answer(tmp_path: Path) -> None:

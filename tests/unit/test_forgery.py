@@ -19,8 +19,8 @@ import pytest
 
 import small_results as study_of_its_own
 from eflops.config import study
+from eflops.config.jobs import training_jobs
 from eflops.config.load import check
-from eflops.config.plan import slices
 from eflops.errors import UserError
 from eflops.explorer.make import explored, page_of
 from eflops.files import sha256_bytes
@@ -106,7 +106,7 @@ def test_a_record_copied_from_another_seed(results: Path) -> None:
 
 def test_jobs_files_that_records_or_config_contradict(results: Path) -> None:
     config = check(study_of_its_own.CONFIG)
-    (job, spec) = next((job, spec) for job, spec in slices(config) if job.job.endswith("nd0.64/eflops"))
+    (job, spec) = next((job, spec) for job, spec in training_jobs(config) if job.job.endswith("nd0.64/eflops"))
     (results / job.cell).parent.mkdir(parents=True)
     hashes = {run.path: record.read(results / job.runs / run.path).record_sha256 for run in spec.runs}
     (results / job.cell).write_text(json.dumps({"records": hashes}))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -313,9 +313,37 @@ class Hoarding(FedAvg):
         return sent
 
 
-def test_a_method_that_changes_itself_is_refused(synthetic: Federation) -> None:
+class HoardingOnItsClass(Hoarding):
+    """The same on an attribute that all its objects share."""
+
+    rest: ClassVar[dict[int, Any]] = {}
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        FedAvg.__init__(self, task)
+
+
+class Store:
+    """What a user may keep numbers in."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Any] = {}
+
+    def __setitem__(self, client: int, row: Any) -> None:
+        self.rows[client] = row
+
+
+class HoardingInAStore(Hoarding):
+    """The same in an object."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        super().__init__(task)
+        self.rest = Store()
+
+
+@pytest.mark.parametrize("name", ["Hoarding", "HoardingOnItsClass", "HoardingInAStore"])
+def test_a_method_that_changes_itself_is_refused(name: str, synthetic: Federation) -> None:
     with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; store"):
-        train_runs(synthetic, "linear", f"{__name__}:Hoarding", [0])
+        train_runs(synthetic, "linear", f"{__name__}:{name}", [0])
 
 
 class Cutting(FedAvg):

@@ -12,9 +12,10 @@ import yaml
 from eflops import code, trust
 from eflops.cli import main
 from eflops.config import load
+from eflops.config.jobs import training_jobs
 from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
-from eflops.config.plan import cell_spec, slices
+from eflops.config.plan import cell_spec
 from eflops.data.federation import Block
 from eflops.training import check
 from eflops.training.engines import reference
@@ -97,11 +98,11 @@ def test_the_model_is_no_part_of_the_data() -> None:
 
 def test_an_edit_of_the_file_changes_the_jobs_code(tmp_path: Path) -> None:
     config = load.check(CONFIG)
-    before = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    before = {job.cell: spec.code for job, spec in training_jobs(config)}
     assert "my_net" in code.code_hashes(*code.training_roots("eflops", "my_net:build", "reference"))
     (tmp_path / "my_net.py").write_text(FILE.replace("width=3", "width=4"))
     forget_files()
-    after = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    after = {job.cell: spec.code for job, spec in training_jobs(config)}
     assert all(before[cell] != after[cell] for cell in before)
 
 

@@ -19,7 +19,7 @@ PAGE: Any = {
 STYLES = {
     "eflops": ("#D55E00", "o"),
     "flops": ("#E69F00", "s"),
-    "eflops_t0": ("#E69F00", "s"),
+    "eflops_t0": ("#A6761D", "*"),
     "fediht": ("#0072B2", "^"),
     "fediterht": ("#56B4E9", "v"),
     "fedavg": ("#009E73", "D"),

@@ -133,11 +133,19 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     for node in body:
         if isinstance(node, Definition) and node.name == name:
             return module, node
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _defined(node.module, alias.name)
-    return module, None
+    home, _, original = _imported(body).get(name, "").rpartition(".")
+    return _defined(home, original) if home else (module, None)
+
+
+def _imported(body: Iterable[ast.stmt]) -> dict[str, str]:
+    """What a module imports, by the name that it has there, with the full name."""
+    names: dict[str, str] = {}
+    for node in body:
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set[str] | None:
@@ -173,14 +181,6 @@ def _base(module: str, base: ast.expr) -> tuple[str, str]:
         return module, base.id
     if not isinstance(base, ast.Attribute):
         return module, ""
-    prefix, source = ast.unparse(base.value), module_file(module)
-    for node in _tree(source).body if source else []:
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            for alias in node.names:
-                if (alias.asname or alias.name) == prefix:
-                    return f"{node.module}.{alias.name}", base.attr
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if (alias.asname or alias.name) == prefix:
-                    return alias.name, base.attr
-    return module, ""
+    source = module_file(module)
+    home = _imported(_tree(source).body if source else []).get(ast.unparse(base.value))
+    return (home, base.attr) if home else (module, "")

@@ -64,7 +64,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def refuse_broken_files(arguments: Iterable[str]) -> None:
-    """End the program with a sentence for each config file among a command's arguments that cannot be read."""
+    """End the program with a sentence for each config file among a command's arguments that cannot be read.
+
+    The default profile calls it, before Snakemake itself reads these files.
+    """
     broken: list[str] = []
     for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
         try:

@@ -53,7 +53,9 @@ def _results_folder(text: str) -> str:
     folder = PurePath(text)
     parts = folder.relative_to(Path.cwd()).parts if folder.is_relative_to(Path.cwd()) else folder.parts
     # The root of the disk and ~, which nobody would replace by the home folder, are no folders for results.
-    if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
+    # One that begins with a dash would be an option in the commands that explain prints.
+    odd = parts in ((), ("/",)) or parts[0].startswith(("~", "-"))
+    if odd or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
     for name in PROJECT_FOLDERS:
@@ -411,7 +413,7 @@ def data_settings(entry: Dataset) -> DataSettings:
     return cast(DataSettings, entry.model_dump(mode="json", exclude=unused))
 
 
-# Former names: the error for one gives the present name, and older results stay readable.
+# Former names: the error for one gives the present name.
 FORMER = {
     "tune_rounds": "finetune_rounds",
     "tune_rate": "finetune_rate",
@@ -419,34 +421,3 @@ FORMER = {
     "settings_of": "chosen_entry",
     "chooses": "chosen_entry",
 }
-
-# The leukaemia data used to be a separate kind; what that kind fixed is in the config now.
-GOLUB: dict[str, Any] = {
-    "kind": "expression",
-    "matrix": "resources/golub/expression.csv.gz",
-    "rows": "genes",
-    "samples": "resources/golub/samples.csv",
-    "classes": ["ALL", "AML"],
-    "gene_names": ["resources/golub/probes.csv.gz", "resources/golub/gene_names.csv"],
-    "floor": 100,
-    "ceiling": 16000,
-    "min_fold": 5,
-    "min_range": 500,
-}
-SCALINGS: dict[str, dict[str, Any]] = {
-    "intensity": {"scaling": "whole"},
-    "intensity_per_array": {"scaling": "per_array"},
-    "log10_per_array": {"scaling": "per_array", "log": True},
-    "log10_per_gene": {"scaling": "per_gene", "log": True},
-}
-
-
-def with_present_names(stored: object) -> Any:
-    """JSON values of an older study or record with the present names, at any depth."""
-    if isinstance(stored, list):
-        return [with_present_names(value) for value in stored]
-    if not isinstance(stored, dict):
-        return stored
-    if stored.get("kind") == "golub":
-        return {**stored, **GOLUB, **SCALINGS[stored["scaling"]]}
-    return {FORMER.get(key, key): with_present_names(value) for key, value in stored.items()}

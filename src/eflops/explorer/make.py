@@ -135,7 +135,8 @@ def _config_text(config: Config) -> dict[str, str]:
     """The config as YAML, section by section."""
     sections = config.model_dump(mode="json")
     return {
-        name: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110) for name, value in sections.items()
+        name: yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110)
+        for name, value in sections.items()
     }
 
 

@@ -52,12 +52,15 @@ def respond(message: Message, context: Context) -> Message:
 def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
-        if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
-            trust.allow_all()
-        for name in node.trusted:
-            trust.allow("method", name)
-            trust.allow("model", name)
-        done = act(message, node)
+        with trust.session():
+            if (
+                node.nodes
+            ):  # a simulation is the user's; over a network only eflops and what the node's owner names runs
+                trust.allow_all()
+            for name in node.trusted:
+                trust.allow("method", name)
+                trust.allow("model", name)
+            done = act(message, node)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):

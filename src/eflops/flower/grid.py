@@ -127,12 +127,13 @@ class GridTransport:
 
     nodes: the number of each client's node. assignment: what the server tells them, with every request.
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
+    channel: bytes as Flower serialises them, and of them those of whole views that clients got again (`resync`).
     """
 
     def __init__(self, grid: Grid, nodes: Mapping[int, int], assignment: Assignment, fault_policy: FaultPolicy) -> None:
         self.grid, self.nodes, self.size, self.fault_policy = grid, nodes, assignment.size, fault_policy
         self.faults: list[str] = []
-        self.channel = {"down": 0, "up": 0, "messages": 0}
+        self.channel = {"down": 0, "up": 0, "messages": 0, "resync": 0}
         self._assignment = assignment.record()
         self._run_key = sha256_bytes(self._assignment[ASSIGNMENT])[:16]  # type: ignore[arg-type]
         self._key = ""
@@ -210,6 +211,7 @@ class GridTransport:
         phase, last_round, sent = self._phase, self.last_used.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
             sent = [_encoded(self._view, self.size)]
+            self.channel["resync"] += len(sent[0][0])
         elif self._view is not None:
             sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
         request = Request(

@@ -13,7 +13,7 @@ import psutil
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from eflops import code
+from eflops import code, trust
 from eflops.data.federation import Federation, read_manifest
 from eflops.data.job import Job
 from eflops.errors import UserError
@@ -32,6 +32,9 @@ GRACE_SECONDS = 10.0
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
+    # Flower's processes find what this one can import, so a module of the user's must be found before they start.
+    trust.load("method", job.spec.method)
+    trust.load("model", job.spec.model)
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
     clients = 1 if job.spec.pooled else len(manifest["clients"])
     simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, FaultPolicy()), 1))

@@ -93,6 +93,7 @@ def _project_files(project: Path) -> list[Path]:
 
 def _stage_results(results: Path, target: Path) -> None:
     if (results / RECORDS).exists():
+        checksums.refuse_links_out(results)
         shutil.copytree(results, target)
     else:
         publish(results, target)

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.config.models import with_present_names
 from eflops.data.build import named_features
 from eflops.data.matrix import Matrix, Rows, read_matrix
 from eflops.data.scaling import Scaling, scaling_of
@@ -128,7 +127,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     _require(store, experiment, path)
     run = store.record(path)
     manifest = stored_manifest(store, run.origin.data)
-    settings, meta = with_present_names(manifest["settings"]), manifest["meta"]
+    settings, meta = manifest["settings"], manifest["meta"]
     if settings["kind"] not in KINDS or ":" in run.origin.job.model:
         what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"
         raise UserError(f"{experiment} is on {what}; this command serves linear models of table and expression data.")

@@ -42,6 +42,7 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
         raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
     if out.exists() and any(out.iterdir()) and not (out / checksums.NAME).exists():
         raise UserError(f"{out}: this folder is not empty and this command did not write it; name another one.")
+    checksums.refuse_links_out(results)
     unfinished = out.with_name(f".{out.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:

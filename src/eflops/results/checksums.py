@@ -4,6 +4,7 @@ The list can be signed with an ssh key (`ssh-keygen -Y sign`). Whether that key 
 from elsewhere, so the audit says which key it was.
 """
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -38,6 +39,20 @@ def files(folder: Path) -> list[str]:
     """All files below a folder but the list itself, as paths below it, sorted."""
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in paths if path not in (NAME, SIGNATURE))
+
+
+def links_out(folder: Path) -> list[str]:
+    """The links below a folder that lead out of it, as sorted paths below it: a copy would hold what they lead to."""
+    inside = folder.resolve()
+    links = (path for path in folder.rglob("*") if path.is_symlink())
+    out = (link for link in links if not Path(os.path.realpath(link)).is_relative_to(inside))
+    return sorted(link.relative_to(folder).as_posix() for link in out)
+
+
+def refuse_links_out(folder: Path) -> None:
+    """Refuse to copy a folder from elsewhere whose links would take files of this machine along."""
+    if links := links_out(folder):
+        raise UserError(f"{folder / links[0]}: this link leads out of the folder; put the file itself in its place.")
 
 
 def check(folder: Path) -> Iterator[Finding]:

@@ -35,7 +35,7 @@ class RecordPart(BaseModel):
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
-Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(_below)]
 
 
 class Identity(RecordPart):
@@ -151,7 +151,7 @@ class Circumstances(RecordPart):
 class Record(RecordPart):
     """One run."""
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[2] = 2
     run: Identity
     origin: Origin
     result: Result
@@ -208,7 +208,6 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
         raise UserError(f"{name}: this is not a valid run record ({first}); rebuild it.") from None
     if not hashed:
         return record
-    # Records of schema 1 have no weights, so the hash is that of what the file says.
     if of_result != record.result_sha256:
         raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
     if of_record != record.record_sha256:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eflops.errors import UserError
-from eflops.files import sha256_bytes, write_text
+from eflops.files import sha256_bytes
 from eflops.results.paths import SPEC
 
 FOLDER = ".eflops"
@@ -72,11 +72,6 @@ def read_wanted(file: Path, expected: str) -> str:
             "again."
         )
     return text
-
-
-def keep(text: str, file: Path) -> None:
-    """Leave the spec that a job worked by in the results."""
-    write_text(file, text)
 
 
 def refuse_read_only(folder: Path) -> None:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from eflops.training.numerics import wire
+from eflops.training.numerics.selection import count_marked
 
 
 class Part(NamedTuple):
@@ -87,7 +88,7 @@ class Message:
         for number, frame in enumerate(self.frames):
             ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
             width = size - self.ungated
-            kept = width if support is None else np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
+            kept = width if support is None else count_marked(support.numpy()) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
             shape = vectors, numbers, support is None, self.implicit, ungated
             empty, one = (_frame_bytes(width, count, *shape) for count in (0, 1))

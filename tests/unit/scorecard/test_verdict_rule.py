@@ -147,12 +147,12 @@ def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, statement="its lead is {}", because="it is so")
     assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
-    assert held.size == "+0.115 (+0.094 to +0.136)"
+    assert held.effect == "its lead is +0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
     assert (wide.verdict, wide.because) == (Verdict.INCONCLUSIVE, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
     assert against.verdict == Verdict.DIFFERS
-    assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
+    assert against.figure == "accuracy: 0.200 (limit 0.1), over 4 draws"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
     assert turns.verdict == Verdict.INCONCLUSIVE
     assert turns.figure.endswith("the verdict would be different")

@@ -30,7 +30,7 @@ class GroundJson(TypedDict):
 
     verdict: str
     figure: str
-    size: str
+    effect: str
     failing: int
     of: int
     because: str

@@ -74,13 +74,12 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
     reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
-    size = _size(decides)
-    figure = (decides.statement or f"{decides.name}: {{}}").format(size)
-    figure += f", over {len(decides.values)} {units}{_limit(decides)}"
+    effect = (decides.statement or f"{decides.name}: {{}}").format(_size(decides)) + _limit(decides)
+    figure = f"{effect}, over {len(decides.values)} {units}"
     figure += f"; without {turning} the verdict would be different" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
-    ground = Rationale(verdict, figure, size, len(failing), len(comparisons), because)
+    ground = Rationale(verdict, figure, effect, len(failing), len(comparisons), because)
     return Judgement(verdict, tuple(each.value(units) for each in comparisons), reason, (ground,))
 
 
@@ -128,4 +127,4 @@ def _size(comparison: Comparison) -> str:
 def _limit(comparison: Comparison) -> str:
     """The limit that a comparison is held against, where it is another than 0."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    return with_minus("; the limit is {:g}", limit) if limit else ""
+    return with_minus(" (limit {:g})", limit) if limit else ""

@@ -83,14 +83,14 @@ class Value:
 class Rationale:
     """Why a claim got its verdict, for the summary.
 
-    figure: the weakest of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
-    do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
+    effect: the weakest of `of` comparisons in words, with its interval; figure: the same with its units; failing: how
+    many do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
     algorithm that the baseline's name is taken for.
     """
 
     verdict: Verdict
     figure: str
-    size: str
+    effect: str
     failing: int
     of: int
     because: str = ""

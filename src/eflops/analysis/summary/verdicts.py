@@ -1,7 +1,7 @@
 """The points on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import cast
 from urllib.parse import quote
@@ -11,6 +11,7 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card, GeneList, GroundJson, LineJson, ValueJson
+from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
@@ -49,20 +50,13 @@ def claims(card: Card) -> tuple[Claim, ...]:
             line["short"],
             line["text"],
             line["verdict"],
-            _effect(line["grounds"]),
-            "; ".join(ground["figure"] for ground in line["grounds"]) or line["reason"],
+            "; ".join(dict.fromkeys(ground["effect"] for ground in line["grounds"])) or line["reason"],
             _link(line),
+            CHECKS[line["row"]].topic if line["row"] in CHECKS else "",
         )
         for line in card["lines"]
         if line["section"] == CLAIMS
     )
-
-
-def _effect(grounds: Sequence[GroundJson]) -> str:
-    """The deciding number with its interval; under two names of the baseline, one for each."""
-    if len({ground["size"] for ground in grounds}) == 1:
-        return grounds[0]["size"]
-    return "; ".join(f"{ground['size']} against {ground['against']}" for ground in grounds)
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
@@ -102,7 +96,7 @@ def inconclusive(card: Card, _: Source) -> Iterator[Point]:
     for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
-            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
+            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['effect']}" for each in grounds]
             yield Point(f"{line['short']}: {'; '.join(answers)}; the paper's name may mean either.", _link(line))
             continue
         several = ground["failing"] and ground["of"] > 1

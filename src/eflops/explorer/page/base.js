@@ -47,6 +47,13 @@ Explorer.number = (value) => {
 
 Explorer.words = (name) => name.replace(/^set_/, "").replaceAll("_", " ").replace(/\br2\b/, "R²").replace(/^ratio$/, "N/d");
 
+// Our values of a line with a label each; a claim about a baseline of two meanings has each comparison twice.
+Explorer.namedValues = (line) => {
+  const twice = line.grounds?.length === 2 && new Set(line.ours.map((each) => each.name)).size < line.ours.length;
+  const against = (place) => (twice ? `, ${line.grounds[place < line.ours.length / 2 ? 0 : 1].against}` : "");
+  return line.ours.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
+};
+
 Explorer.mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 Explorer.sd = (values) => {
   if (values.length < 2) return null;

@@ -117,12 +117,13 @@
     const place = (index.card?.lines ?? []).findIndex((line) => line.id === id);
     if (place < 0) return Explorer.lost(`The scorecard has no line ${id}.`);
     const line = index.card.lines[place];
-    const about = [line.row, index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
+    const row = line.section.startsWith("Table 1") && Number(line.row) ? `N/d ${line.row}` : line.row;
+    const about = [row, index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
     const only = line.paper || line.ours.length === 1 ? line.ours[0] : null;  // a number's second value is that at nearest settings
     const head = [
       Explorer.trail(["Scorecard", "#scorecard"], [`${line.section}: ${line.id}`]),
       h("h1", {}, `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
-      line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: line.ours, columns: [{ name: "value", head: true, value: (each) => each.name },
+      line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: Explorer.namedValues(line), columns: [{ name: "value", head: true, value: (each) => each.label },
         ...["mean", "low", "high", "n", "diverged"].map((name) => ({ name, number: true, value: (each) => each[name] }))] }) : null];
     const reference = index.card.behind[place];
     if (reference === null) return [...head, h("p", { class: "panel" }, line.reason)];

@@ -57,14 +57,10 @@
 
   // Our values with the intervals that decide a line's verdict, and the paper's number as a dashed line.
   Explorer.intervals = (line) => {
-    const values = line.ours.filter((each) => each.low !== null && each.low !== undefined);
+    const named = Explorer.namedValues(line).filter((each) => each.low !== null && each.low !== undefined);
     const colour = `var(--${{ agrees: "good", differs: "bad", "agrees at nearest settings": "near" }[line.verdict] ?? "half"})`;
-    // A claim about a baseline of two meanings has each comparison twice.
-    const twice = line.grounds?.length === 2 && new Set(values.map((each) => each.name)).size < values.length;
-    const against = (place) => (twice ? `, ${line.grounds[place < values.length / 2 ? 0 : 1].against}` : "");
-    const named = values.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
-    const zero = !line.paper && values.some((each) => each.low < 0) ? [0] : [];
-    const unit = line.paper ? `for one more of the ${values[0].n} ${values[0].unit}` : `of the mean over ${values[0].n} ${values[0].unit}`;
+    const zero = !line.paper && named.some((each) => each.low < 0) ? [0] : [];
+    const unit = line.paper ? `for one more of the ${named[0].n} ${named[0].unit}` : `of the mean over ${named[0].n} ${named[0].unit}`;
     const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: 190, x: { label: null, grid: true, nice: true, inset: 10 },
       y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text) }, marks: [
         Plot.ruleX(zero), line.paper ? Plot.ruleX([line.paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,

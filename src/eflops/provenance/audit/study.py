@@ -8,7 +8,7 @@ from eflops.analysis.paper import read_targets
 from eflops.config import study
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
-from eflops.config.models import Config, data_settings, with_present_names
+from eflops.config.models import Config, data_settings
 from eflops.config.plan import all_plans, cell_specs
 from eflops.config.products import PROJECT
 from eflops.config.study import Study
@@ -61,7 +61,7 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
 
 def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> Iterator[str]:
     try:
-        settings = with_present_names(stored_manifest(store, name)["settings"])
+        settings = stored_manifest(store, name)["settings"]
     except UserError:
         return  # a damaged or missing manifest is reported with the data
     shared = settings.keys() & expected.keys()

@@ -18,6 +18,7 @@ The engines keep memory and views, by run and client. A method object must not: 
 block at once. So a method that changes itself in `update` is refused.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -259,19 +260,30 @@ def check_tensor(
 
 
 def _contents(method: Rounds, round_: int) -> dict[str, object]:
-    """A method's attributes by identity; those that hold numbers by content too, in the first rounds, for it costs."""
+    """A method's attributes by identity; in the first rounds also what they and those of its class hold, for it costs.
+
+    Objects of the method's own module are looked into, others not: settings keep what they computed.
+    """
     attributes = getattr(method, "__dict__", {})
-    return {name: (id(value), _content(value) if round_ < 2 else None) for name, value in attributes.items()}
+    contents: dict[str, object] = {name: id(value) for name, value in attributes.items()}
+    if round_ < 2:
+        shared = {name: value for kind in reversed(type(method).__mro__) for name, value in vars(kind).items()}
+        for name, value in {**shared, **attributes}.items():
+            if not name.startswith("__"):
+                contents[name] = id(value), _content(value, type(method).__module__)
+    return contents
 
 
-def _content(value: object) -> object:
-    if isinstance(value, Tensor):
-        return hash(value.numpy().tobytes())
-    if isinstance(value, np.ndarray):
-        return hash(value.tobytes())
-    if isinstance(value, dict):
-        return {key: _content(part) for key, part in value.items()}
-    return [_content(part) for part in value] if isinstance(value, list | tuple | set) else id(value)
+def _content(value: object, module: str, depth: int = 4) -> object:
+    if depth and isinstance(value, Tensor | np.ndarray):
+        return hash((value.detach().numpy() if isinstance(value, Tensor) else value).tobytes())
+    if depth and type(value).__module__ == module and hasattr(value, "__dict__"):
+        value = vars(value)
+    if depth and isinstance(value, dict):
+        return {key: _content(part, module, depth - 1) for key, part in value.items()}
+    if depth and isinstance(value, list | tuple | set | deque):
+        return [_content(part, module, depth - 1) for part in value]
+    return id(value)
 
 
 def _check_unchanged(method: Rounds, before: dict[str, object], after: dict[str, object]) -> None:

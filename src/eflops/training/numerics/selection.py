@@ -39,14 +39,18 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
     """Mark the `keep` largest numbers, which are given as their bits, of equal ones the first.
 
     Numbers that are not negative are in the order of their bits read as whole numbers, and what is not a number comes
-    last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it.
+    last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it. Once
+    just enough are, further bits would change nothing.
     """
     # 31 passes of counting are faster than a sort: they are vector instructions without branches.
     least, keep = np.int32(0), min(keep, bits.size)
     for position in range(30, -1, -1):
         larger = np.int32(least | (1 << position))
-        if _count(bits, larger) >= keep:
+        count = _count(bits, larger)
+        if count >= keep:
             least = larger
+        if count == keep:
+            break
     for index in range(bits.size):
         marked[index] = bits[index] >= least
     # Ties are resolved by index, from the end, so that the support does not depend on an algorithm's order.
@@ -86,6 +90,18 @@ def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: 
         tails[run] = rest / np.float32(left if left > 0 else 1)
         _set_unmarked(theta[run], marks[run], ZERO)
         _set_unmarked(gates[run], marks[run], tails[run])
+
+
+@compiled
+def count_marked(marks: np.ndarray) -> np.ndarray:
+    """How many of marks [runs, width] each run has; numpy takes ten times as long."""
+    counts = np.empty(len(marks), np.int64)
+    for run in range(len(marks)):
+        count = np.int32(0)
+        for index in range(marks.shape[1]):
+            count = np.int32(count + np.int32(marks[run, index]))
+        counts[run] = count
+    return counts
 
 
 @compiled
@@ -145,7 +161,7 @@ def median(values: np.ndarray) -> np.float32:
     """The median of float32 numbers [n]; for an even n the larger of the two in the middle.
 
     With the magnitude's bits of negative numbers flipped, numbers are in the order of their bits read as signed whole
-    numbers. The one that half of them reach is found bit by bit, as in `_mark_largest`.
+    numbers. The one that half of them reach is found bit by bit, as in `_mark_largest`; it is the least of that half.
     """
     bits, keys, half = values.view(np.int32), np.empty(values.size, np.int32), (values.size + 1) // 2
     for index in range(keys.size):
@@ -153,6 +169,12 @@ def median(values: np.ndarray) -> np.float32:
     least = np.int32(0) if _count(keys, np.int32(0)) >= half else LOWEST
     for position in range(30, -1, -1):
         larger = np.int32(least + np.int32(1 << position))
-        if _count(keys, larger) >= half:
+        count = _count(keys, larger)
+        if count >= half:
             least = larger
-    return np.int32(least ^ ((least >> SIGN) & MAGNITUDE)).view(np.float32)
+        if count == half:
+            break
+    smallest = MAGNITUDE
+    for index in range(keys.size):
+        smallest = min(smallest, keys[index] if keys[index] >= least else MAGNITUDE)
+    return np.int32(smallest ^ ((smallest >> SIGN) & MAGNITUDE)).view(np.float32)

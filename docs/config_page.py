@@ -1,4 +1,4 @@
-"""docs/config.md, written from the models: python -m eflops.config.page > docs/config.md"""
+"""docs/config.md, written from the models: python docs/config_page.py > docs/config.md"""
 
 import json
 import types
