@@ -187,7 +187,10 @@ class ModuleModel:
         """The module's output for rows x with flat weights [size]."""
         parts = weights.split([math.prod(shape) for shape in self.shapes.values()])
         named = {each: part.view(shape) for (each, shape), part in zip(self.shapes.items(), parts, strict=True)}
+        version = x._version  # torch counts changes in place
         result: Tensor = torch.func.functional_call(self.module.train(training), named, (x,))
+        if x._version != version:
+            raise UserError(f"model {self.name}: forward changes its input in place; begin with x = x.clone().")
         return result
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
@@ -202,12 +205,12 @@ class ModuleModel:
         """The metrics [runs] of parameters [runs, size] on test rows, in eval mode.
 
         Accuracy and cross-entropy of classes (and AUC where a row is a vector of features), mean squared error and R2
-        of numbers, as far as the output has their shape; and what the user's `metrics` says.
+        of numbers, where the output has their shape, else the user's loss; and what the user's `metrics` says.
         """
         with seeded(0, "evaluation"):
             outputs = [torch.cat([self.output(run, x, False) for x in data.x.split(EVALUATED_ROWS)]) for run in theta]
             further = [self._further(output, data.y) for output in outputs]
-        metrics = self._usual(torch.stack(outputs), data.y)
+            metrics = self._usual(torch.stack(outputs), data.y)
         return metrics | {
             name: torch.tensor([run[name] for run in further], dtype=torch.float64) for name in further[0]
         }
@@ -230,7 +233,8 @@ class ModuleModel:
             labels = y.double()
             metrics = {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
             return metrics if self.unit is None else {**metrics, "rmse": errors.sqrt() * self.unit}
-        return {}
+        assert self._loss is not None  # or `attempt` would have refused this shape
+        return {"loss": torch.stack([self._loss(run, y).double() for run in output])}
 
     def _further(self, output: Tensor, y: Tensor) -> dict[str, float]:
         if self._metrics is None:
