@@ -3,7 +3,7 @@
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from eflops.config.data import DataSettings
@@ -14,6 +14,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
 Settings = dict[str, Setting]
+# A class as the file has it; YAML reads 0 as a number.
+Label = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
 Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
@@ -109,7 +111,7 @@ class Expression(Dataset):
     rows: Literal["samples", "genes"] = Field("samples", description="what a row of the matrix is")
     samples: str | None = Field(None, description="a second file, one row per sample, with the columns named below")
     labels: str = Field("class", description="the column that holds each sample's class")
-    classes: list[str] = Field([], description="the classes in order; samples of others are left out; empty: all")
+    classes: list[Label] = Field([], description="the classes in order; samples of others are left out; empty: all")
     clients_by: str | None = Field(None, description="the column that names each sample's site; a site is a client")
     gene_names: list[str] = Field([], description="files with gene, symbol, name or description, a row per gene")
     floor: Annotated[float | None, FromText] = Field(None, description="values below it are set to it")
@@ -156,7 +158,7 @@ class Table(Dataset):
     task: Literal["regression", "classification"] | None = Field(
         None, description="whether the target is a number or a class; null: numbers if the column holds numbers alone"
     )
-    classes: list[str] = Field([], description="the classes in order; rows of others are left out; empty: all")
+    classes: list[Label] = Field([], description="the classes in order; rows of others are left out; empty: all")
     sites: str | None = Field(None, description="the column that names each row's site; a site is a client")
     id: str | None = Field(None, description="the column that names the rows; null: they are numbered")
     ignore: list[str] = Field([], description="columns that are left out")

@@ -77,7 +77,10 @@ class TrainingLog:
         if evaluation.truth is not None:
             recovered = support[:, torch.from_numpy(evaluation.truth)]
             metrics["support_recovery"] = recovered.sum(1).double() / recovered.shape[1]
-        error = 1 - metrics["r2"] if "r2" in metrics else metrics["cross_entropy" if "cross_entropy" in metrics else "loss"]
+        if "r2" in metrics:
+            error = 1 - metrics["r2"]
+        else:
+            error = metrics["cross_entropy"] if "cross_entropy" in metrics else metrics["loss"]
         for run in (error > LARGEST_ERROR).nonzero()[:, 0].tolist():
             self.diverged.setdefault(run, round_ + 1)
         metrics["support_changed"] = changed(self.support, support)
