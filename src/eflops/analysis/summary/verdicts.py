@@ -1,7 +1,7 @@
 """The points on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import cast
 from urllib.parse import quote
@@ -11,6 +11,7 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card, GeneList, GroundJson, LineJson, ValueJson
+from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
@@ -49,20 +50,13 @@ def claims(card: Card) -> tuple[Claim, ...]:
             line["short"],
             line["text"],
             line["verdict"],
-            _effect(line["grounds"]),
-            "; ".join(ground["figure"] for ground in line["grounds"]) or line["reason"],
+            "; ".join(dict.fromkeys(ground["effect"] for ground in line["grounds"])) or line["reason"],
             _link(line),
+            CHECKS[line["row"]].topic if line["row"] in CHECKS else "",
         )
         for line in card["lines"]
         if line["section"] == CLAIMS
     )
-
-
-def _effect(grounds: Sequence[GroundJson]) -> str:
-    """The deciding number with its interval; under two names of the baseline, one for each."""
-    if len({ground["size"] for ground in grounds}) == 1:
-        return grounds[0]["size"]
-    return "; ".join(f"{ground['size']} against {ground['against']}" for ground in grounds)
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
@@ -88,7 +82,7 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
                 for line in differing
             ]
             verb = "differs" if len(differing) == 1 else "differ"
-            text = f"Table 1, columns as wholes: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
+            text = f"Table 1, columns tested jointly: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
             yield Point(text, _link(differing[0]), REPRODUCTION)
         elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ, the furthest"
@@ -102,7 +96,7 @@ def inconclusive(card: Card, _: Source) -> Iterator[Point]:
     for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
-            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['size']}" for each in grounds]
+            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['effect']}" for each in grounds]
             yield Point(f"{line['short']}: {'; '.join(answers)}; the paper's name may mean either.", _link(line))
             continue
         several = ground["failing"] and ground["of"] > 1
@@ -116,7 +110,7 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
     if reasons:
         reason = reasons.most_common(1)[0][0]
         share = f"{reasons.total()} of {len(card['lines'])} numbers and claims"
-        yield Point(f"{share}; the reason of most: {reason}", ALL_LINES)
+        yield Point(f"{share}; most frequent reason: {reason}", ALL_LINES)
 
 
 def genes(card: Card, source: Source) -> Iterator[Point]:
@@ -129,7 +123,8 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
             yield Point(
-                f"The paper's list of {label} stands out: two of our splits' lists share {fact['among_ours']:.1f} of "
+                f"The paper's list of {label} is an outlier: two of our splits' lists share {fact['among_ours']:.1f} "
+                "of "
                 f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them.",
                 _link(line),
             )
@@ -152,7 +147,7 @@ def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str
     if nearest is not None:
         names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
         which = "the same are missing" if names == same else f"missing: {'; '.join(names) or 'none'}"
-        yield Point(f"At nearest settings it is {nearest['shared']} of {nearest['genes']}; {which}.", link)
+        yield Point(f"At nearest settings {nearest['shared']} of {nearest['genes']} are; {which}.", link)
 
 
 def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
@@ -165,7 +160,7 @@ def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
     none = f"none of the search's {len(settings)} settings selects {' or '.join(never)}; " if never else ""
     most = int(settings[LISTED].max())
     best = f"{int((settings[LISTED] == most).sum())} of {len(settings)} have {most} of the {fact['genes']}"
-    text = f"{none}{best}, none has more."
+    text = f"{none}{best}, and none has more."
     yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
 
 
