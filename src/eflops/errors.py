@@ -1,6 +1,8 @@
 """Errors that a user can mend."""
 
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 # Frames of this package, of libraries and of the import system say nothing to a user.
@@ -18,3 +20,14 @@ def failed(what: str, error: Exception) -> UserError:
     where = f"{Path(theirs[-1].filename).name}, line {theirs[-1].lineno}, " if theirs else ""
     reason = " ".join(str(error).split())[:300]
     return UserError(f"{what} fails ({where}{type(error).__name__}: {reason}).")
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn an exception of the user's code into the sentence that `what` fails, and why."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:
+        raise failed(what, error) from error

@@ -21,6 +21,7 @@ from eflops.data.table_checks import report
 from eflops.data.tabular import read_features
 from eflops.errors import UserError
 
+MISSING = "missing, not finite or too large: dose of row 4; fill them in, or leave out their rows or columns."
 ROWS = 40
 
 
@@ -147,11 +148,11 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     reading = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
     expected = [
         "t.csv: 'age' contains text among its numbers: ?; fix these values or ignore the column.",
-        "t.csv: 1 value is missing in 'sex': row 7.",
+        "t.csv: 1 value is missing in 'sex': row 7; fill them in, or leave them out.",
         "t.csv: 1 column is text with more than 10 values: name (40); list such columns under ignore, or raise"
         " one_hot.",
         "t.csv: 1 column appears twice: dose.",
-        "t.csv: 1 value is missing, not finite or too large: dose of row 4.",
+        f"t.csv: 1 value is {MISSING}",
         "t.csv: 1 row has no number in 'pressure': 12.",
         "t.csv: a site needs two rows, but these have one: c; assign it to another site or exclude it.",
         "t.csv: min_rows is 8, but these sites have fewer rows: b (5); lower min_rows to 5 or exclude them.",
@@ -166,7 +167,7 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"target": "presure"}, "t.csv has no column 'presure'; it has name, age, dose, sex, site and 2 more."),
+        ({"target": "presure"}, "t.csv has no column 'presure'; did you mean 'pressure'? It has name, age,"),
         (
             {"task": "classification"},
             "t.csv: 'pressure' has 40 different numbers as classes: this looks like a numeric target",
@@ -175,6 +176,8 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
         ({"clients": 20, "min_rows": 3}, "t.csv: after 10 rows for testing, 20 clients with at least 3 rows each need"),
         ({"test_rows": 40}, "t.csv: test_rows is 40 of 40 rows, so none is left for training."),
         ({"target": "grade", "classes": ["low", "top"], "ignore": ["name"]}, "t.csv: no row has the label top in"),
+        ({"classes": ["a", "b"]}, "t.csv: no row has the label a, b in 'pressure'; its labels are "),
+        ({"target": "grade", "classes": [True, "low"], "ignore": ["name"]}, "t.csv: no row has the label True in"),
     ],
 )
 def test_an_entry_that_does_not_fit_its_file_is_reported(changes: Any, sentence: str) -> None:
@@ -195,9 +198,7 @@ def test_a_value_beyond_float32_is_a_fault_of_the_file() -> None:
     whole["dose"] = whole["dose"].astype(float)
     whole.loc[3, "dose"] = -1e300
     whole.to_csv("t.csv", index=False)
-    assert report(spec_of(entry()), [0]).faults == [
-        "t.csv: 1 value is missing, not finite or too large: dose of row 4."
-    ]
+    assert report(spec_of(entry()), [0]).faults == [f"t.csv: 1 value is {MISSING}"]
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,16 @@ def test_check_shows_the_task_and_notes_and_then_every_fault(folder: Path, capsy
     assert valid.startswith("The config is valid")
     whole.assign(age=None).to_csv("t.csv", index=False)
     assert main(["check"]) == 2
-    assert "age of row 1" in capsys.readouterr().err
+    assert "1 column has no value in any row: age; leave out what is empty." in capsys.readouterr().err
+    config["datasets"]["mine"] |= {"keep": 50, "target": "Pressure", "classes": [0, 1]}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    assert main(["check"]) == 2
+    assert "t.csv has no column 'Pressure'; did you mean 'pressure'?" in capsys.readouterr().err
+    config["datasets"]["mine"] |= {"target": "grade", "classes": [], "ignore": ["name"]}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    whole.to_csv("t.csv", index=False)
+    assert main(["check"]) == 2
+    assert "datasets.mine.keep: 50 is more than the 5 features; give fewer." in capsys.readouterr().err
 
 
 def test_a_new_table_is_read_into_the_features_of_a_model_whatever_else_it_holds() -> None:

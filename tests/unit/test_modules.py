@@ -243,6 +243,14 @@ def test_the_users_loss_and_metrics_are_taken() -> None:
     assert metrics["r2"].item() == pytest.approx(1 - 3.5 / 1.25)
 
 
+def test_an_output_of_another_shape_is_measured_by_the_users_loss_and_metrics(synthetic: Federation) -> None:
+    (result,) = train(synthetic, "likelihood_net:build", "eflops", [0], rate=0.001)
+    assert result.status == "finished"
+    assert {"loss", "spread"} <= result.metrics.keys()
+    assert not {"r2", "mse"} & result.metrics.keys()
+    assert result.curve.metrics["loss"][-1] < result.curve.metrics["loss"][0]
+
+
 def wrong_loss(output: Tensor, y: Tensor) -> Tensor:
     return output
 
@@ -251,6 +259,11 @@ class Frozen(nn.Linear):
     def __init__(self) -> None:
         super().__init__(5, 1)
         self.bias.requires_grad_(False)
+
+
+class ChangesItsInput(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.mul_(2))
 
 
 REFUSED: list[tuple[Any, dict[str, Any], str]] = [
@@ -262,6 +275,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (lambda shape, classes: nn.LazyLinear(1), {}, "state the input size"),
     (lambda shape, classes: nn.Linear(5, 1).double(), {}, "must be torch.float32"),
     (lambda shape, classes: Frozen(), {}, "bias is frozen"),
+    (lambda shape, classes: ChangesItsInput(5, 1), {}, "changes its input in place"),
     (lambda shape, classes: nn.Linear(5, 3), {"classes": 4}, "has shape .2, 3.; give .rows, 4."),
     (nets.linear, {"gated": ["head"]}, "there is no head with parameters; the module has 0"),
     (nets.linear, {"gated": []}, "it names no module"),

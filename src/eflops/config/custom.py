@@ -100,9 +100,13 @@ def _listed(names: list[str]) -> str:
 
 
 def _right(kind: str) -> str:
-    if kind in ("datasets", "products"):
+    if kind != "methods":
         return "put its file beside the Snakefile or install it, and write 'module:function'"
-    return f"name a method of {BUILT_IN} or 'module:Class' in a file beside the Snakefile"
+    files = sorted(Path(__file__).parents[1].glob("training/methods/*.py"))
+    defined = {file.stem: _defined(f"{BUILT_IN}.{file.stem}", "Method") for file in files if file.stem != "base"}
+    names = [name for name, (module, node) in defined.items() if node and module == f"{BUILT_IN}.{name}"]
+    custom = "'module:Class' in a file beside the Snakefile"
+    return f"name a method of {BUILT_IN} or {custom}; the methods are {_listed(names)}"
 
 
 def _tree(source: Path) -> ast.Module:

@@ -3,7 +3,7 @@
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from eflops.config.data import DataSettings
@@ -14,6 +14,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=80)]
 Value = bool | int | float | str | None
 Setting = Annotated[Value, FromText]
 Settings = dict[str, Setting]
+# A class as the file has it; YAML reads 0 as a number.
+Label = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
 Part = Annotated[float, FromText, Field(gt=0, le=1)]
 # Seeds are 32-bit numbers, so that every generator takes them.
 Seed = Annotated[int, FromText, Field(ge=0, lt=2**31)]
@@ -111,7 +113,7 @@ class Expression(Dataset):
     rows: Literal["samples", "genes"] = Field("samples", description="what a row of the matrix is")
     samples: str | None = Field(None, description="a second file, one row per sample, with the columns named below")
     labels: str = Field("class", description="the column that holds each sample's class")
-    classes: list[str] = Field([], description="the classes in order; other samples are excluded; empty: all classes")
+    classes: list[Label] = Field([], description="the classes in order; other samples are excluded; empty: all classes")
     clients_by: str | None = Field(None, description="the column of sites; each site becomes a client")
     gene_names: list[str] = Field(
         [], description="files with a row per gene and the columns gene, symbol, name or description"
@@ -161,7 +163,7 @@ class Table(Dataset):
     task: Literal["regression", "classification"] | None = Field(
         None, description="whether the target is a number or a class; null: regression if all values are numbers"
     )
-    classes: list[str] = Field([], description="the classes in order; other rows are excluded; empty: all classes")
+    classes: list[Label] = Field([], description="the classes in order; other rows are excluded; empty: all classes")
     sites: str | None = Field(None, description="the column of sites; each site becomes a client")
     id: str | None = Field(None, description="the column of row names; null: rows are numbered")
     ignore: list[str] = Field([], description="columns to exclude")

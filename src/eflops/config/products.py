@@ -5,8 +5,9 @@ or leaves one out (null). An experiment that no product of the project shows has
 the general kind.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any, TypedDict, cast
 
 import yaml
@@ -92,7 +93,8 @@ def products(config: Config) -> list[Product]:
     """The products whose experiments the config has, of searches only what was made."""
     there = set(config.experiments)
     entries = [entry for entry in _entries(config).values() if there.issuperset(entry.get("experiments", ()))]
-    return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry))]
+    searched = {*config.datasets, *(search.entry for search in config.searches.values())}
+    return [Product.model_validate(kept) for entry in entries if (kept := _of_made_searches(entry, searched))]
 
 
 def target_of(config: Config, product: Product) -> str:
@@ -134,10 +136,17 @@ def _entries(config: Config) -> dict[str, Entry]:
     return entries
 
 
-def _of_made_searches(entry: Entry) -> Entry | None:
-    """An entry with the trials that were kept, of those that it names; None where it names some and none were."""
+def _of_made_searches(entry: Entry, searched: Container[str]) -> Entry | None:
+    """An entry with the trials that were kept, of those that it names; None where it names some and none were.
+
+    searched: the data sets of the config and its searches; the project's trials of others are none of its study.
+    """
     named = entry.get("resources", [])
-    kept = [path for path in named if not path.startswith(SEARCHES) or locate(path)]
+    kept = [
+        path
+        for path in named
+        if not path.startswith(SEARCHES) or (Path(path).name.partition(".")[0] in searched and locate(path))
+    ]
     return {**entry, "resources": kept} if kept or not named else None
 
 

@@ -4,6 +4,7 @@ A data set of your own needs no change here: give its `kind` as "module:function
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,7 +13,7 @@ import numpy as np
 from eflops import trust
 from eflops.config.data import DataSettings
 from eflops.data.federation import Federation, save
-from eflops.errors import UserError, failed
+from eflops.errors import UserError, explained
 from eflops.files import read_npz, write_text
 from eflops.results.labels import ratio_value
 
@@ -34,16 +35,10 @@ def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | No
         raw: the folder of downloaded files, for kinds that have one.
         parts: what the kind's builder can be spared, such as the `test_features` of synthetic data.
     """
-    make_draw = builder(settings["kind"])
-    try:
+    make_draw, is_custom = builder(settings["kind"]), ":" in settings["kind"]
+    with explained(settings["kind"]) if is_custom else nullcontext():
         federation = make_draw(settings, ratio, seed, raw, **parts)
-    except UserError:
-        raise
-    except Exception as error:
-        if ":" not in settings["kind"]:
-            raise
-        raise failed(settings["kind"], error) from error
-    if ":" in settings["kind"]:
+    if is_custom:
         _check_custom(federation, settings["kind"])
     _refuse_infinite(federation, settings)
     return federation
@@ -97,7 +92,7 @@ def builder(kind: str) -> Builder:
 
 def problems(config: "Config") -> tuple[list[str], list[str]]:
     """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
-    from eflops.config.models import data_settings, entry_of
+    from eflops.config.models import Table, data_settings, entry_of
     from eflops.data import expression, synthetic, table, table_checks
 
     specs = {"expression": expression.spec_of, "table": table.spec_of}
@@ -113,6 +108,10 @@ def problems(config: "Config") -> tuple[list[str], list[str]]:
             report = table_checks.report(specs[entry.kind](data_settings(entry)), draws)
             faults += [f"datasets.{name}: {sentence}" for sentence in report.faults]
             notes += [f"datasets.{name}: {sentence}" for sentence in report.notes]
+            key = "keep" if isinstance(entry, Table) else "genes_per_class"
+            kept = getattr(entry, key) or 0
+            if kept > report.weights > 0 and ":" not in entry.model:
+                faults.append(f"datasets.{name}.{key}: {kept} is more than the {report.weights} features; give fewer.")
     return faults, notes
 
 

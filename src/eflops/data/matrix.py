@@ -7,6 +7,7 @@ one row per sample, whose first column names the sample.
 """
 
 import csv
+import difflib
 import gzip
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -97,7 +98,13 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
             have = count(twice, f"{word} appears", f"{word}s appear")
             yield f"{matrix.source}: {have} twice: {listed(twice)}."
     # Rows are stored as float32; a comparison with NaN is false.
-    rows, columns = np.nonzero(~(np.abs(matrix.values) <= np.finfo(np.float32).max))
+    wrong = ~(np.abs(matrix.values) <= np.finfo(np.float32).max)
+    empty = np.isnan(matrix.values).all(axis=0) & (len(matrix.rows) > 0)
+    if empty.any():
+        without = np.array(matrix.features)[empty].tolist()
+        have = count(without, f"{matrix.words[1]} has", f"{matrix.words[1]}s have")
+        yield f"{matrix.source}: {have} no value in any {matrix.words[0]}: {listed(without)}; leave out what is empty."
+    rows, columns = np.nonzero(wrong & ~empty)
     if len(rows):
         # The rows of a table have numbers for names.
         of = "of row" if matrix.words[0] == "row" else "of"
@@ -105,7 +112,8 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
             f"{matrix.features[column]} {of} {matrix.rows[row]}" for row, column in zip(rows, columns, strict=True)
         ]
         are = count(where, "value is", "values are")
-        yield f"{matrix.source}: {are} missing, not finite or too large: {listed(where)}."
+        right = "fill them in, or leave out their rows or columns"
+        yield f"{matrix.source}: {are} missing, not finite or too large: {listed(where)}; {right}."
 
 
 def verified(path: str) -> Path:
@@ -314,4 +322,13 @@ def require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
     """Refuse a file that lacks one of these columns."""
     for name in columns:
         if name not in present:
-            raise UserError(f"{path} has no column {name!r}; it has {listed(list(present))}.")
+            raise UserError(no_column(path, name, present))
+
+
+def no_column(path: Path, name: str, present: Sequence[str]) -> str:
+    """The sentence for a column that a file lacks, with the nearest one if one is near."""
+    names = [other for other in present if other]
+    by_lower = {other.lower(): other for other in names}
+    near = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    hint = f"did you mean {by_lower[near[0]]!r}? It" if near else "it"
+    return f"{path} has no column {name!r}; {hint} has {listed(names)}."

@@ -59,7 +59,8 @@ class Scaling:
         if not self.log:
             return cut
         if cut.size and cut.min() <= 0:
-            raise UserError("`log: true` needs values above 0: give a floor, such as `floor: 1`, or leave `log` out.")
+            right = "leave `log` out, or, with `kind: expression`, give a floor, such as `floor: 1`"
+            raise UserError(f"`log: true` needs values above 0: {right}.")
         return logarithm(cut)
 
     def fitted(self, values: np.ndarray) -> "Scaling":

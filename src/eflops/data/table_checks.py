@@ -28,10 +28,14 @@ MANY, FEW = 20, 10
 
 @dataclass(frozen=True)
 class Report:
-    """What a reading of a file found: faults prevent training; notes do not."""
+    """What a reading of a file found: faults prevent training; notes do not.
+
+    weights: how many a linear model of the features has for each output.
+    """
 
     faults: list[str]
     notes: list[str]
+    weights: int = 0
 
 
 def report(spec: Spec, draws: Sequence[int]) -> Report:
@@ -43,7 +47,7 @@ def report(spec: Spec, draws: Sequence[int]) -> Report:
     wrong = list(faults(whole, spec))
     matrix = selected(whole, spec)
     try:
-        if matrix.features:
+        if matrix.features and matrix.rows:
             matrix = matrix.keep(filtered(matrix, spec))
             spec.scaling.prepare(matrix.values)
     except UserError as error:
@@ -51,15 +55,16 @@ def report(spec: Spec, draws: Sequence[int]) -> Report:
     # Splits of rows that have no class or site, or of a class with too few rows, would repeat what is said already.
     if not wrong:
         wrong += split_faults(matrix, spec, draws)
-    return Report(wrong, list(notes(matrix, spec)))
+    return Report(wrong, list(notes(matrix, spec)) if matrix.rows else [], len(matrix.features))
 
 
 def faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     """What is wrong with the values, the names, the target and the sites: a sentence for each kind of fault."""
     yield from value_faults(matrix)
     yield from missing_target(matrix, spec.target)
+    labels = matrix.columns[spec.target]
     matrix = selected(matrix, spec)
-    of_target = list(_class_faults(matrix, spec) if matrix.target is None else _number_faults(matrix, spec))
+    of_target = list(_class_faults(matrix, spec, labels) if matrix.target is None else _number_faults(matrix, spec))
     yield from of_target
     yield from _site_faults(matrix, spec)
     rows, word = len(matrix.rows), matrix.words[0]
@@ -93,8 +98,11 @@ def _number_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
         yield f"{matrix.source}: {spec.target!r} is {value} in every row; there is nothing to predict."
 
 
-def _class_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
-    """Classes that are absent, alone or too small to split, and numbers that are no classes."""
+def _class_faults(matrix: Matrix, spec: Spec, labels: Iterable[str]) -> Iterator[str]:
+    """Classes that are absent, alone or too small to split, and numbers that are no classes.
+
+    labels: all that the file has, those of classes that are left out too.
+    """
     sizes = Counter(matrix.columns[spec.target])
     del sizes[""]
     word = matrix.words[0]
@@ -105,7 +113,9 @@ def _class_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
         yield f"{matrix.source}: {numbers}: this looks like a numeric target; {right}."
         return
     if absent:
-        yield f"{matrix.source}: no {word} has the label {listed(absent)} in {spec.target!r}."
+        quoted = "; YAML reads yes and no as True and False unless they are quoted" * (absent[0] in ("True", "False"))
+        there = f"its labels are {listed(sorted(set(labels)))}"
+        yield f"{matrix.source}: no {word} has the label {listed(absent)} in {spec.target!r}; {there}{quoted}."
     elif len(sizes) < 2:
         yield f"{matrix.source}: {spec.target!r} has {len(sizes)} class among the {word}s; two are needed."
     small = [f"{name} ({rows})" for name, rows in sorted(sizes.items()) if rows < LEAST_TESTED + 1]
@@ -128,7 +138,9 @@ def _site_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     sizes = Counter(sites_of(matrix, spec))
     word = matrix.words[0]
     if "" in sizes:
-        yield f"{matrix.source}: {sizes.pop('')} {word}s have no {spec.sites!r}, which names their site."
+        missing = sizes.pop("")
+        have = f"1 {word} has" if missing == 1 else f"{missing} {word}s have"
+        yield f"{matrix.source}: {have} no site in {spec.sites!r}; fill it in, or leave such {word}s out."
     alone = sorted(site for site, rows in sizes.items() if rows <= 1)
     if alone:
         right = "assign it to another site or exclude it"
@@ -174,11 +186,11 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
     sites = set(sites_of(matrix, spec))
     clients = f"{len(sites)} sites" if sites else f"{spec.clients} clients"
     size = f"{len(matrix.rows)} {rows}s, {len(matrix.features)} features, {clients}"
-    if matrix.target is None:
+    if matrix.target is None and spec.task != "regression":
         sizes = Counter(matrix.columns[spec.target])
         names = [f"{name} ({sizes[name]})" for name in classes_of(matrix, spec) if name]
         yield f"classification, {spec.target!r} is {listed(names)}; {size}."
-    else:
+    elif matrix.target is not None:
         known = matrix.target[np.isfinite(matrix.target)]
         ends = f" from {known.min():g} to {known.max():g}" if len(known) else ""
         yield f"regression, {spec.target!r} is a number{ends}; {size}."
@@ -187,7 +199,7 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
             whole = f"{spec.target!r} has {len(few)} different whole numbers"
             yield f"{whole}; if they are classes, set task: classification."
     finite = np.isfinite(matrix.values).all(axis=0)
-    constant = finite & (matrix.values == matrix.values[:1]).all(axis=0) if len(matrix.values) else finite
+    constant = finite & (matrix.values == matrix.values[:1]).all(axis=0)
     same = [name for name, still in zip(matrix.features, constant, strict=True) if still]
     if same:
         have = count(same, f"{columns} has", f"{columns}s have")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from eflops.data.heterogeneity import dirichlet_counts
-from eflops.data.matrix import Matrix, Rows, as_text, count, listed, read_frame, read_matrix, verified
+from eflops.data.matrix import Matrix, Rows, as_text, count, listed, no_column, read_frame, read_matrix, verified
 from eflops.data.scaling import Scaling, clipped, varying
 from eflops.errors import UserError
 from eflops.files import locate, sha256
@@ -72,8 +72,7 @@ def _read_columns(spec: Spec) -> Matrix:
     named = [spec.target, *filter(None, (spec.sites, spec.id)), *spec.ignore, *spec.features]
     absent = [name for name in dict.fromkeys(named) if name not in heading]
     if absent:
-        there = f"it has {listed([name for name in heading if name])}"
-        raise UserError("\n".join(f"{path} has no column {name!r}; {there}." for name in absent))
+        raise UserError("\n".join(no_column(path, name, heading) for name in absent))
 
     def column(name: str) -> pd.Series:
         return table[heading.index(name)]
@@ -131,7 +130,8 @@ def _encoded(
             features |= {(index, f"{name}={value}"): (column == value).to_numpy(np.float64) for value in values}
         if empty and not odd:
             have = count(empty, "value is", "values are")
-            wrong.append(f"{path}: {have} missing in {name!r}: row{'s'[: len(empty) > 1]} {listed(empty)}.")
+            rows = f"row{'s'[: len(empty) > 1]} {listed(empty)}"
+            wrong.append(f"{path}: {have} missing in {name!r}: {rows}; fill them in, or leave them out.")
     if long:
         are = count(long, "column is", "columns are")
         wrong.append(

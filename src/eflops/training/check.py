@@ -10,7 +10,7 @@ from eflops.config.models import Config, Dataset, Mnist, data_settings
 from eflops.config.plan import cell_specs
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation
-from eflops.errors import UserError, failed
+from eflops.errors import UserError, explained
 from eflops.results.labels import ratio_value
 from eflops.training.modules import ModuleModel
 from eflops.training.train import make_method, make_task
@@ -50,14 +50,9 @@ def _federation(entry: Dataset, spec: CellSpec) -> Federation:
 def _try(spec: CellSpec, federation: Federation) -> None:
     """Build the model and the method, and let a custom model take a step and be measured."""
     task, evaluation = make_task(spec, [next(iter(spec.variants.values()))], federation)
-    what = f"method {spec.method}"
-    try:
+    with explained(f"method {spec.method}"):
         make_method(spec, task)
-        if isinstance(task.model, ModuleModel):
-            what = f"model {spec.model}: the evaluation of the test rows"
-            task.model.attempt(federation.clients[0])
+    if isinstance(task.model, ModuleModel):
+        task.model.attempt(federation.clients[0])
+        with explained(f"model {spec.model}: the evaluation of the test rows"):
             task.model.measure(task.model.module_initial(0)[None], evaluation.test)
-    except UserError:
-        raise
-    except Exception as error:
-        raise failed(what, error) from error

@@ -29,7 +29,7 @@ from torch.nn.functional import cross_entropy, mse_loss
 
 from eflops import trust
 from eflops.data.federation import Block, Facts, unit_of
-from eflops.errors import UserError, failed
+from eflops.errors import UserError, explained
 from eflops.rng import address_key
 from eflops.training.models.base import Layer, Model, Operations, Rows, gradient
 from eflops.training.models.classes import class_metrics
@@ -177,17 +177,23 @@ class ModuleModel:
 
         address: seed, round, client and turn, from which the module's own random numbers follow, such as dropout's.
         """
-        with seeded(address[0], "module", *address[1:]):
+        with seeded(address[0], "module", *address[1:]), explained(self._step(x)):
             output = self.output(weights, x, True)
             if self._loss is not None:
                 return self._loss(output, y)
         return cross_entropy(output, y) if self.classes else mse_loss(output.reshape(len(x)), y)
 
+    def _step(self, x: Tensor) -> str:
+        return f"model {self.name}: a step on rows of shape {list(x.shape)}"
+
     def output(self, weights: Tensor, x: Tensor, training: bool) -> Tensor:
         """The module's output for rows x with flat weights [size]."""
         parts = weights.split([math.prod(shape) for shape in self.shapes.values()])
         named = {each: part.view(shape) for (each, shape), part in zip(self.shapes.items(), parts, strict=True)}
+        version = x._version  # torch counts changes in place
         result: Tensor = torch.func.functional_call(self.module.train(training), named, (x,))
+        if x._version != version:
+            raise UserError(f"model {self.name}: forward changes its input in place; begin with x = x.clone().")
         return result
 
     def gradient(self, theta: Tensor, data: Rows, chosen: Tensor | None) -> Tensor:
@@ -202,12 +208,12 @@ class ModuleModel:
         """The metrics [runs] of parameters [runs, size] on test rows, in eval mode.
 
         Accuracy and cross-entropy of classes (and AUC where a row is a vector of features), mean squared error and R2
-        of numbers, as far as the output has their shape; and what the user's `metrics` says.
+        of numbers, where the output has their shape, else the user's loss; and what the user's `metrics` says.
         """
         with seeded(0, "evaluation"):
             outputs = [torch.cat([self.output(run, x, False) for x in data.x.split(EVALUATED_ROWS)]) for run in theta]
             further = [self._further(output, data.y) for output in outputs]
-        metrics = self._usual(torch.stack(outputs), data.y)
+            metrics = self._usual(torch.stack(outputs), data.y)
         return metrics | {
             name: torch.tensor([run[name] for run in further], dtype=torch.float64) for name in further[0]
         }
@@ -235,15 +241,14 @@ class ModuleModel:
             labels = y.double()
             metrics = {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
             return metrics if self.unit is None else {**metrics, "rmse": errors.sqrt() * self.unit}
-        return {}
+        assert self._loss is not None  # or `attempt` would have refused this shape
+        return {"loss": torch.stack([self._loss(run, y).double() for run in output])}
 
     def _further(self, output: Tensor, y: Tensor) -> dict[str, float]:
         if self._metrics is None:
             return {}
-        try:
+        with explained(f"model {self.name}: metrics(output, y)"):
             values = self._metrics(output, y)
-        except Exception as error:
-            raise failed(f"model {self.name}: metrics(output, y)", error) from error
         try:
             return {str(name): float(value) for name, value in values.items()}
         except (AttributeError, TypeError, ValueError, RuntimeError):
@@ -254,11 +259,9 @@ class ModuleModel:
 
     def _built(self, seed: int) -> nn.Module:
         """A module of this model with the first weights of a run."""
-        with seeded(seed, "first weights"), torch.enable_grad():
-            try:
-                module = self._build(self.shape, self.classes)
-            except Exception as error:
-                raise failed(f"model {self.name}: build({self.shape}, {self.classes})", error) from error
+        what = f"model {self.name}: build({self.shape}, {self.classes})"
+        with seeded(seed, "first weights"), torch.enable_grad(), explained(what):
+            module = self._build(self.shape, self.classes)
         if not isinstance(module, nn.Module):
             raise UserError(
                 f"model {self.name}: build should return a torch.nn.Module, but returned {type(module).__name__}."
@@ -279,16 +282,11 @@ class ModuleModel:
         x, y = torch.from_numpy(block.x), torch.from_numpy(block.y)
         before = {each: part.clone() for each, part in self.module.named_buffers()}
         theta = self.module_initial(0).requires_grad_()
-        try:
-            with torch.enable_grad():
-                self._check_output(self.output(theta, x, False), len(x))
-                loss = self.loss(theta, x, y, (0, 0, 0, 0))
-                (gradient,) = torch.autograd.grad(loss, theta)
-                again = self.loss(theta, x, y, (0, 0, 0, 0))
-        except UserError:
-            raise
-        except Exception as error:
-            raise failed(f"model {self.name}: a step on rows of shape {list(x.shape)}", error) from error
+        with torch.enable_grad(), explained(self._step(x)):
+            self._check_output(self.output(theta, x, False), len(x))
+            loss = self.loss(theta, x, y, (0, 0, 0, 0))
+            (gradient,) = torch.autograd.grad(loss, theta)
+            again = self.loss(theta, x, y, (0, 0, 0, 0))
         changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
         if changed:
             raise UserError(

@@ -15,7 +15,7 @@ from eflops.training.methods.cut import top
 from eflops.training.models.base import Rows
 
 # A run has diverged, even while its numbers are finite, once its test error exceeds this many times the variance of the
-# labels (1 - R2), or this cross-entropy. No finished run comes near: both stay below 100.
+# labels (1 - R2), or this cross-entropy or loss. No finished run comes near: the first two stay below 100.
 LARGEST_ERROR = 1e12
 
 Progress = Callable[[str, int, int, float], None]
@@ -77,7 +77,10 @@ class TrainingLog:
         if evaluation.truth is not None:
             recovered = support[:, torch.from_numpy(evaluation.truth)]
             metrics["support_recovery"] = recovered.sum(1).double() / recovered.shape[1]
-        error = 1 - metrics["r2"] if "r2" in metrics else metrics["cross_entropy"]
+        if "r2" in metrics:
+            error = 1 - metrics["r2"]
+        else:
+            error = metrics["cross_entropy"] if "cross_entropy" in metrics else metrics["loss"]
         for run in (error > LARGEST_ERROR).nonzero()[:, 0].tolist():
             self.diverged.setdefault(run, round_ + 1)
         metrics["support_changed"] = changed(self.support, support)
