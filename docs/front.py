@@ -60,11 +60,12 @@ def verdict(results: Path) -> str:
         return PENDING
     stored = read_json(path)
     sections = stored["verdicts"] if path.name == paths.SUMMARY else stored["sections"]
-    parts = []
-    for section in map(section_of, ("claim", "table1", "table2")):
-        counts = {FORMER.get(name, name): number for name, number in sections[section.name].items()}
-        parts.append(f"of {section.what.format(sum(counts.values()))} {count_verdicts(counts)}")
-    lines = [f"- **What we found:** {'; '.join(parts)}."]
+    named = {
+        section: {FORMER.get(verdict, verdict): number for verdict, number in counts.items()}
+        for section, counts in sections.items()
+    }
+    shown = map(section_of, ("claim", "table1", "table2"))
+    lines = [f"- **What we found:** {count_verdicts(shown, named)}"]
     if path.name == paths.SUMMARY:
         page = results / paths.EXPLORER
         # The first point is the answer over all settings; those by N/d are in the summary.

@@ -8,7 +8,7 @@ import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
+from eflops.analysis.scorecard.verdict import ALPHA, Comparison, Judgement, Rationale, Verdict, judge_comparisons
 from eflops.analysis.text import formatted, pluralise, signed, with_minus
 from eflops.errors import UserError
 
@@ -57,7 +57,10 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
     size = _size(decides)
     figure = (decides.statement or f"{decides.name}: {{}}").format(size)
-    figure += f", over {len(decides.values)} {units}{_limit(decides)}"
+    figure += f", over {len(decides.values)} {units}{_limit(decides, verdict)}"
+    low, high = decides.interval
+    if verdict == Verdict.INCONCLUSIVE and not turning and (high < decides.above or low > decides.below):
+        figure += f"; Holm's adjustment for {len(comparisons)} comparisons leaves this inconclusive"
     figure += f"; without {turning} the verdict would be another" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
@@ -106,7 +109,10 @@ def _size(comparison: Comparison) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-def _limit(comparison: Comparison) -> str:
-    """The limit that a comparison is held against, where it is another than 0."""
+def _limit(comparison: Comparison, verdict: Verdict) -> str:
+    """The limit that a comparison is held against, where it is another than 0, and the margin where 0 hides it."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    return with_minus("; the limit is {:g}", limit) if limit else ""
+    text = with_minus("; the limit is {:g}", limit) if limit else ""
+    if verdict == Verdict.DIFFERS and comparison.against < ALPHA and comparison.above < comparison.interval[1]:
+        text += f"; this is clearly below the margin of {comparison.margin:g}"
+    return text

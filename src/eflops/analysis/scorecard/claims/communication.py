@@ -26,7 +26,7 @@ def sparse_performance(evidence: Evidence) -> Judgement:
             f"{name} at {ratio:.2f}",
             claimed.per_unit(mine, metric) - claimed.per_unit(dense[dense["ratio"] == ratio], metric),
             above=-MARGIN,
-            statement=f"at N/d {ratio:.2f} {name} differs by {{}}",
+            statement=f"sparse minus dense messages in {name} at N/d {ratio:.2f} is {{}}",
         )
         for ratio, mine in sparse[sparse["ratio"].isin(dense["ratio"])].groupby("ratio")
         for metric, name in METRICS.items()
@@ -53,7 +53,7 @@ def sparse_fediht(evidence: Evidence) -> Judgement:
                 baseline,
                 MARGIN,
                 f"{name} at {ratio:.2f}",
-                statement=f"at N/d {ratio:.2f} {name} differs by {{}}",
+                statement=f"E-FLoPS minus {evidence.label(baseline)} in {name} at N/d {ratio:.2f} is {{}}",
             )
             for ratio, part in runs.groupby("ratio")
             for metric, name in METRICS.items()
@@ -80,7 +80,7 @@ def syn_comm(evidence: Evidence) -> Judgement:
                 claimed.per_unit(part[part["method"] == METHOD], "total")
                 / claimed.per_unit(part[part["method"] == baseline], "total"),
                 below=NEAR,
-                statement=f"at N/d {ratio:.2f} it sends {{}} times the bytes of {evidence.label(baseline)}",
+                statement=f"E-FLoPS sends {{}} times the bytes of {evidence.label(baseline)} at N/d {ratio:.2f}",
             )
             for ratio, part in runs.groupby("ratio")
         ]

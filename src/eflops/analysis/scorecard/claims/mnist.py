@@ -28,8 +28,9 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         ours, theirs = (claimed.per_unit(runs[runs["method"] == each], "accuracy") for each in (METHOD, baseline))
         lost = int((runs["accuracy"] <= LEARNT).sum())
         because = f"{lost} of the {len(runs)} runs get fewer than half of the images right" if lost else ""
+        statement = f"E-FLoPS minus {evidence.label(baseline)} is {{}}"
         similar = Comparison(
-            "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement="they differ by {}", because=because
+            "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement=statement, because=because
         )
         judgement = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
@@ -63,7 +64,7 @@ def mnist_comm(evidence: Evidence) -> Judgement:
                 f"bytes / those of {evidence.label(other)}",
                 ratio("total", other),
                 below=limit,
-                statement=f"it sends {{}} times the bytes of {evidence.label(other)}",
+                statement=f"E-FLoPS sends {{}} times the bytes of {evidence.label(other)}",
                 because=because,
             )
             for other, limit, because in ((baseline, NEAR, TWO_NUMBERS), (DENSE, FAR, INDICES))
@@ -85,7 +86,7 @@ def mnist_macs(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "macs")
         runs = runs.assign(removed=1 - runs["macs"] / runs["dense_macs"])
-        statement = "the shares that they remove differ by {}"
+        statement = f"E-FLoPS minus {evidence.label(baseline)} in the share removed is {{}}"
         comparison = claimed.better(runs, "removed", baseline, 0.01, "share of operations removed", statement=statement)
         return claimed.judge([comparison], "operations removed, E-FLoPS minus the other", "draws", runs)
 

@@ -21,9 +21,10 @@ def syn_r2(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs(TABLE, [METHOD, baseline], "r2")
         rows = at_ratios(runs, list(evidence.paper.recovery)).groupby("ratio")
+        minus = f"E-FLoPS minus {evidence.label(baseline)} in R2 {{}} is {{{{}}}}"
         comparisons = [
             claimed.better(
-                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", statement=f"at N/d {ratio:.2f} R2 differs by {{}}"
+                row, "r2", baseline, MARGIN, f"N/d {ratio:.2f}", statement=minus.format(f"at N/d {ratio:.2f}")
             )
             for ratio, row in rows
         ]
@@ -45,9 +46,10 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     # Of the rounds that both methods have, the share at which E-FLoPS is the higher one, by draw.
     means = training.groupby(["draw", "round", "method"])["r2"].mean().unstack("method").dropna()
     above = (means[METHOD] > means[DENSE]).groupby("draw").mean()
+    minus = f"E-FLoPS minus {evidence.label(DENSE)} in R2 {{}} is {{{{}}}}"
     comparisons = [
-        claimed.better(trained, "r2", DENSE, MARGIN, "after training", statement="after training R2 differs by {}"),
-        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", statement="after finetuning R2 differs by {}"),
+        claimed.better(trained, "r2", DENSE, MARGIN, "after training", statement=minus.format("after training")),
+        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", statement=minus.format("after finetuning")),
         Comparison(
             "share of training rounds above",
             above.set_axis([f"draw {draw}" for draw in above.index]),
@@ -116,7 +118,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
             f"{name} {rate:g}",
             means[best] - each,
             below=STABLE,
-            statement=f"at {name} {rate:g} R2 is {{}} below its best",
+            statement=f"R2 at {name} {rate:g} is {{}} below its best",
         )
         for rate, each in means.items()
         if rate != best
