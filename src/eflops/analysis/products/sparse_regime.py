@@ -69,10 +69,7 @@ def cells_of(runs: pd.DataFrame, first: str, metrics: Sequence[str] = METRICS) -
 
 
 def table(
-    source: Source,
-    names: Mapping[str, str],
-    same: Mapping[str, str] | None = None,
-    metrics: Sequence[str] = METRICS,
+    source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None, metrics: Sequence[str] = METRICS
 ) -> Table:
     """One row per N/d, regime and method; names and same: as for `regimes`."""
     runs = regimes(source, names, same)
@@ -110,10 +107,7 @@ def _percent(share: float) -> str:
 
 
 def figure(
-    source: Source,
-    names: Mapping[str, str],
-    same: Mapping[str, str] | None = None,
-    metrics: Sequence[str] = METRICS,
+    source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None, metrics: Sequence[str] = METRICS
 ) -> Figure:
     """Metrics over bytes: one column of panels per N/d, one row per metric; a method's regimes are joined by a line.
 

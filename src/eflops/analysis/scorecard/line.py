@@ -56,12 +56,7 @@ class Estimate:
 
 
 def estimate(
-    paper: float,
-    value: Value,
-    longest: float,
-    words: str,
-    with_nothing: Value | None = None,
-    most: float = math.inf,
+    paper: float, value: Value, longest: float, words: str, with_nothing: Value | None = None, most: float = math.inf
 ) -> Estimate:
     """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
 
