@@ -1,7 +1,7 @@
 """What claims are made of: comparisons over draws or splits, and how their verdict is worded."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -34,6 +34,26 @@ def better(
     """E-FLoPS minus another method, claimed to be above 0."""
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
     return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
+
+
+def leads(
+    evidence: Evidence, runs: pd.DataFrame, others: Sequence[str], metrics: Mapping[str, str], margin: float
+) -> list[Comparison]:
+    """E-FLoPS minus each of the others at each N/d, claimed to be above 0; metrics: what each column is called."""
+    return [
+        better(
+            part,
+            metric,
+            other,
+            margin,
+            f"{label} at {ratio:.2f}, {name}",
+            statement=f"E-FLoPS minus {label} in {name} at N/d {ratio:.2f} is {{}}",
+        )
+        for ratio, part in runs.groupby("ratio")
+        for other in others
+        for label in [evidence.label(other)]
+        for metric, name in metrics.items()
+    ]
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:

@@ -54,7 +54,8 @@ def two_way(differences: np.ndarray, overlap: float = 0.0) -> MeanEffect:
     settings, draws = differences.shape
     if settings < 2 or draws < 2:
         mean = float(differences.mean()) if differences.size else math.nan
-        return MeanEffect(mean, *[math.nan] * 8, settings, draws)
+        none = math.nan
+        return MeanEffect(mean, none, none, none, none, none, none, none, none, settings, draws)
     mean = float(differences.mean())
     rows, columns = differences.mean(axis=1), differences.mean(axis=0)
     residual = differences - rows[:, None] - columns[None, :] + mean
