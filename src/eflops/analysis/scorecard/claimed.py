@@ -133,6 +133,7 @@ def _limit(comparison: Comparison, verdict: Verdict) -> str:
     """The limit that a comparison is held against, where it is another than 0, and the margin where 0 hides it."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
     text = with_minus("; the limit is {:g}", limit) if limit else ""
-    if verdict == Verdict.DIFFERS and comparison.against < ALPHA and comparison.above < comparison.interval[1]:
+    contradicted = verdict == Verdict.DIFFERS and comparison.against < ALPHA
+    if contradicted and comparison.margin and comparison.above < comparison.interval[1]:
         text += f"; this is clearly below the margin of {comparison.margin:g}"
     return text
