@@ -41,6 +41,12 @@ RATIO = "nd0.64"  # of the experiment whose settings are taken
 STEPS, MANY, FEW = 5, 30, 3
 BATCHES = {"whole": None, "16 rows": 16}
 COLUMNS = ("method", "batch", "seeds", "ms_per_seed_round")
+# Methods beyond the paper beside those that they extend: a name, the two, and the ratio that is wanted at most.
+BESIDE = (
+    ("E-FLoPS with error feedback : E-FLoPS", "eflops_feedback", "eflops", "1.5"),
+    ("FedAvg with error feedback : FedAvg", "fedavg_feedback", "fedavg", ""),
+    ("FedDualAvg : FedAvg", "feddualavg", "fedavg", ""),
+)
 
 
 class SyntheticBenchmark:
@@ -176,9 +182,9 @@ def ratios(ms: dict[tuple[str, str, int], float]) -> Iterator[tuple[str, str, fl
         yield "E-FLoPS : FedAvg, 30 seeds", batch, ms["eflops", batch, MANY] / ms["fedavg", batch, MANY], "2"
         yield "FedAvg, three seeds : thirty", batch, ms["fedavg", batch, FEW] / ms["fedavg", batch, MANY], "1.3"
         yield "E-FLoPS, three seeds : thirty", batch, ms["eflops", batch, FEW] / ms["eflops", batch, MANY], "1.3"
-        if ("eflops_feedback", batch, MANY) in ms:
-            feedback = ms["eflops_feedback", batch, MANY] / ms["eflops", batch, MANY]
-            yield "E-FLoPS with error feedback : E-FLoPS, 30 seeds", batch, feedback, "1.5"
+        for name, method, base, wanted in BESIDE:
+            if (method, batch, MANY) in ms:
+                yield f"{name}, 30 seeds", batch, ms[method, batch, MANY] / ms[base, batch, MANY], wanted
         yield "floor, three seeds : thirty", batch, ms["floor", batch, FEW] / ms["floor", batch, MANY], ""
         yield "FedAvg : floor", batch, ms["fedavg", batch, MANY] / ms["floor", batch, MANY], "1.5"
         yield "E-FLoPS : floor", batch, ms["eflops", batch, MANY] / ms["floor with noise", batch, MANY], "1.7"

@@ -1,10 +1,8 @@
 """The generated parts of the README, each printed by: python docs/front.py PART [RESULTS]
 
-Everything is read from a published results folder; `docs/refresh.py` puts it into the page. Results that were published
-by an older version may lack a file: then the part says that the next `make publish` writes it.
+Everything is read from a published results folder; `docs/refresh.py` puts it into the page.
 """
 
-import json
 import re
 import sys
 import tomllib
@@ -14,13 +12,15 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from eflops.analysis import needs
 from eflops.analysis.cells import rows_by, spread
-from eflops.analysis.scorecard.line import MARKS, count_verdicts
-from eflops.analysis.scorecard.sections import section_of
+from eflops.analysis.paper import METHOD
+from eflops.analysis.scorecard.claims.synthetic import MARGIN
+from eflops.analysis.scorecard.line import MARKS
 from eflops.analysis.scorecard.verdict import Verdict
-from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, GENES, HELD_OUT, Claim, Summary
-from eflops.analysis.summary.verdicts import claims as claims_of
-from eflops.analysis.text import exact, markdown_table, markdown_text
+from eflops.analysis.summary.effects import SHOWN
+from eflops.analysis.summary.point import ENTROPY, GENES, HELD_OUT, Summary
+from eflops.analysis.text import exact, markdown_table, markdown_text, signed
 from eflops.config.study import read_study
 from eflops.errors import UserError
 from eflops.files import read_json
@@ -28,11 +28,9 @@ from eflops.provenance.times import whole_run
 from eflops.results import paths
 from eflops.results.store import opened
 
-PENDING = "*The published results are those of an older version; the next `make publish` writes this part.*"
 RECORD = "support_recovery/nd0.64/eflops/base/draw0-seed0.json"
-# What the verdicts were called in earlier versions.
-FORMER = {"cannot tell": Verdict.INCONCLUSIVE}
 RECOVERY, BESIDE = "tables/support_recovery.csv", "tables/support_recovery_paper.csv"
+REGIMES = {"sparse_both": "As the paper describes it", "feedback14": "with error feedback (ours)"}
 
 
 def badges(project: Path) -> str:
@@ -54,63 +52,76 @@ def badges(project: Path) -> str:
 
 
 def verdict(results: Path) -> str:
-    """What was found, in a sentence about the verdicts and one about entropy."""
-    path = next((results / name for name in (paths.SUMMARY, paths.SCORECARD) if (results / name).exists()), None)
-    if path is None:
-        return PENDING
-    stored = read_json(path)
-    sections = stored["verdicts"] if path.name == paths.SUMMARY else stored["sections"]
-    named = {
-        section: {FORMER.get(verdict, verdict): number for verdict, number in counts.items()}
-        for section, counts in sections.items()
-    }
-    shown = map(section_of, ("claim", "table1", "table2"))
-    lines = [f"- **What we found:** {count_verdicts(shown, named)}"]
-    if path.name == paths.SUMMARY:
-        page = results / paths.EXPLORER
-        # The first point is the answer over all settings; those by N/d are in the summary.
-        for subject in Summary.of(stored).subjects:
-            for point in subject.points[:1] if subject.name == ENTROPY else ():
-                lines.append(f"- **Does entropy help?** {point.text} [Runs]({page}#{point.link})")
-    return "\n".join(lines)
+    """What was found, in words: on the claims, on entropy and on communication."""
+    summary = _summary(results)
+    counts = summary.verdicts["Table 1"]
+    agree, nearest = counts[Verdict.AGREES], counts[Verdict.NEAREST]
+    numbers = f"{agree} of Table 1's {sum(counts.values())} numbers (support recovery) agree"
+    lines = [f"- **Does the method work?** {numbers}, {nearest} more at nearest settings."]
+    lines += [f"- **{answer}:** {topics}." for answer, topics in summary.answers.items()]
+    lines += [
+        f"- **Does entropy help?** {_entropy(results)} {point.text} {_runs(results, point.link)}"
+        for point in summary.headlines
+        if point.headline == ENTROPY
+    ]
+    return "\n".join([*lines, f"- **Does sparse communication cost support recovery?** {_communication(results)}"])
+
+
+def _entropy(results: Path) -> str:
+    """Whether the best T above 0 changes test R2 by more than the margin of the claims, over all settings."""
+    cells = pd.read_csv(results / needs.TEMPERATURE)
+    best = cells[(cells["by"] == "all") & (cells["metric"] == "r2")].nlargest(1, "mean").iloc[0]
+    if max(abs(best["low"]), abs(best["high"])) < MARGIN:
+        return "Hardly."
+    return "Yes." if best["low"] > 0 else "No." if best["high"] < 0 else "This is inconclusive."
+
+
+def _communication(results: Path) -> str:
+    """What sparse messages cost E-FLoPS, as the paper describes them and with error feedback."""
+    cells = pd.read_csv(results / needs.COMMUNICATION)
+    cells = cells[(cells["method"] == METHOD) & (cells["metric"] == "support_recovery") & cells["ratio"].isin(SHOWN)]
+    answers = []
+    for regime, words in REGIMES.items():
+        changes = cells.loc[cells["experiment"] == regime, "difference"]
+        answer = "yes" if changes.min() < -MARGIN else "hardly"
+        answers.append(f"{words}, {answer} ({' and '.join(map(signed, changes))})")
+    ratios = " and ".join(f"{ratio:g}" for ratio in cells["ratio"].unique())
+    return f"{'; '.join(answers)}, at N/d {ratios}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
+
+
+def _runs(results: Path, link: str) -> str:
+    return f"[Runs]({results / paths.EXPLORER}#{link})"
+
+
+def findings(results: Path) -> str:
+    """What was found on genes and on held-out data."""
+    return "\n".join(
+        f"- **{point.headline}.** {point.text} {_runs(results, point.link)}"
+        for point in _summary(results).headlines
+        if point.headline in (GENES, HELD_OUT)
+    )
 
 
 def claims(results: Path) -> str:
     """The paper's claims, one row each."""
     page = results / paths.EXPLORER
-    rows = []
-    for claim in _claims(results):
-        reached = Verdict(FORMER.get(claim.verdict, claim.verdict))
-        effect = f"[{claim.effect or 'runs'}]({page}#{claim.link})"
-        rows.append([markdown_text(claim.short), f"{MARKS[reached]}&nbsp;{reached}", effect])
-    return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows) if rows else PENDING
+    rows = [
+        [
+            markdown_text(claim.short),
+            f"{MARKS[Verdict(claim.verdict)]}&nbsp;{claim.verdict}",
+            f"[{markdown_text(claim.effect)}]({page}#{claim.link})",
+        ]
+        for claim in _summary(results).claims
+    ]
+    return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows)
 
 
-def _claims(results: Path) -> tuple[Claim, ...]:
-    if (results / paths.SUMMARY).exists():
-        return Summary.of(read_json(results / paths.SUMMARY)).claims
-    return claims_of(read_json(results / paths.SCORECARD)) if (results / paths.SCORECARD).exists() else ()
-
-
-def findings(results: Path) -> str:
-    """What was found, a sentence under each heading; on communication two, as written and with error feedback."""
-    path = results / paths.SUMMARY
-    if not path.exists():
-        return PENDING
-    summary, page = Summary.of(read_json(path)), results / paths.EXPLORER
-    # Reproduction and entropy stand above the picture (`verdict`).
-    lines = []
-    for headline in (COMMUNICATION, GENES, HELD_OUT):
-        points = summary.under(headline)[: 2 if headline == COMMUNICATION else 1]
-        text = " ".join(point.text for point in points)
-        lines += [f"- **{headline}.** {text} [Runs]({page}#{points[0].link})"] if points else []
-    return "\n".join(lines)
+def _summary(results: Path) -> Summary:
+    return Summary.of(read_json(results / paths.SUMMARY))
 
 
 def table1(results: Path) -> str:
     """Table 1 of the paper beside ours, with T = 0, which the paper does not show."""
-    if not (results / BESIDE).exists():
-        return PENDING
     config = read_study(results).config
     ours, paper = pd.read_csv(results / RECOVERY), pd.read_csv(results / BESIDE)
     of, printed = rows_by(ours, "ratio", "method"), rows_by(paper, "ratio", "method")
@@ -131,15 +142,13 @@ def table1(results: Path) -> str:
 def record(results: Path) -> str:
     """A record and the hash that its result has on every machine."""
     with opened(results) as store:
-        if RECORD not in store.record_paths():
-            return PENDING
         return f"`eflops show results/runs/{RECORD}` must show the result hash `{store.record(RECORD).result_sha256}`."
 
 
 def times(results: Path) -> str:
     """How long a full run takes."""
     # Its first sentence; the others are about the time inside training.
-    return re.split(r"(?<=\.) ", whole_run(results))[0] or PENDING
+    return re.split(r"(?<=\.) ", whole_run(results))[0]
 
 
 def reproductions(results: Path) -> str:
@@ -158,7 +167,5 @@ if __name__ == "__main__":
     name, folder = [*sys.argv[1:], "results/published"][:2]
     try:
         print(PARTS[name](Path(folder)))
-    except UserError:
-        print(PENDING)
-    except (OSError, KeyError, ValueError, json.JSONDecodeError) as error:
+    except (UserError, OSError, KeyError, ValueError) as error:
         sys.exit(f"docs/front.py {name} {folder}: {error!r}")

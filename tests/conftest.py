@@ -22,15 +22,20 @@ def _training_leaves_no_trace() -> Iterator[None]:
     """Training switches denormals and gradients off for the whole process; tests of other files may need them.
 
     Flower's simulation sets PYTHONPATH to all that this process can import; programs started later would find it.
-    A job of the user's workflow trusts every name for its whole process; the next file is another process here.
     """
-    with pytest.MonkeyPatch.context() as patch, trust.session():
-        trust.distrust()
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", os.environ.get("PYTHONPATH", ""))
         yield
     if torch := sys.modules.get("torch"):
         torch.set_flush_denormal(False)
         torch.set_grad_enabled(True)
+
+
+@pytest.fixture(autouse=True)
+def _trust_ends_with_the_test() -> Iterator[None]:
+    """Each test trusts the package alone, whatever fixtures of its file or session let in before."""
+    with trust.session():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,9 @@ from typing import Any
 import small_results
 from eflops.analysis.products import make as make_product
 from eflops.config import study
+from eflops.config.jobs import training_jobs
 from eflops.config.load import check
-from eflops.config.plan import all_plans, slices
+from eflops.config.plan import all_plans
 from eflops.config.products import product_job, products
 from eflops.explorer.make import page_of
 from eflops.provenance.audit.audit import Options, audit
@@ -56,7 +57,7 @@ def steps(folder: Path, cases: int) -> dict[str, float]:
 
     checked = check(raw)
     (plan,) = all_plans(checked)
-    timed("plan", lambda: list(slices(checked)))
+    timed("plan", lambda: list(training_jobs(checked)))
     small_results._make_data(checked, plan, folder)
     timed("train", lambda: small_results.train_plan(checked, plan, folder))
     timed("gather", lambda: small_results.gather(plan, folder))

@@ -69,11 +69,11 @@ class Study:
 
     def claim(self, name: str) -> str:
         """The verdict of one claim."""
-        return str(claims.judge(name, self.evidence()).verdict)
+        return str(claims.judge_claim(name, self.evidence()).verdict)
 
     def reason(self, name: str) -> str:
         """Why a claim has its verdict."""
-        return claims.judge(name, self.evidence()).reason
+        return claims.judge_claim(name, self.evidence()).reason
 
     def verdicts(self) -> dict[str, str]:
         """The verdict of every line."""

@@ -10,7 +10,7 @@
     study.scorecard()                          # one row per number and claim of the paper
     print(study.explain("tables/support_recovery.csv", row="0.64", column="eflops"))
 
-A results folder, a published one and a folder of a run that has not finished all work: what is there is read.
+This works for a results folder, a published folder and an unfinished run.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,9 @@ DIRECTIONS = ("down_", "up_")
 class Explanation:
     """Where a number comes from.
 
-    text: for people, as `eflops explain` prints it, which is also what `print` shows; facts: the same as JSON values.
+    Attributes:
+        text: the output of `eflops explain`, which `print` shows.
+        facts: the same content as JSON values.
     """
 
     text: str
@@ -51,8 +53,10 @@ class Explanation:
 class Results:
     """The results of a folder, read on demand.
 
-    folder: the results folder; labels: what each method is called in print, as far as the folder says; configs: the
-    config files of a folder that has no study.json yet.
+    Attributes:
+        folder: the results folder.
+        labels: the printed name of each method, if the folder has them.
+        configs: the config files of a folder that has no study.json yet.
     """
 
     folder: Path

@@ -7,13 +7,16 @@ Modules that are looked up by name at run time (the method, the model, the data 
 
 import ast
 import importlib.util
-from collections.abc import Iterable, Iterator
 from functools import cache
+from importlib.machinery import PathFinder
+from itertools import accumulate
 from pathlib import Path
 
+from eflops import trust
 from eflops.files import canonical_json, sha256_bytes
 
 PACKAGE = "eflops"
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # The methods that eflops.training.engines.reference has; a test compares them.
 REFERENCE_METHODS = ("eflops", "fedavg", "feddualavg", "fediht", "fediterht")
 
@@ -50,8 +53,9 @@ def module_file(module: str) -> Path | None:
     top, *below = module.split(".")
     if not all(part.isidentifier() for part in (top, *below)):
         return None
+    own = trust.own_folder()
     try:
-        spec = importlib.util.find_spec(top)
+        spec = importlib.util.find_spec(top) or (PathFinder.find_spec(top, [str(own)]) if own else None)
     except (ImportError, AttributeError, ValueError):
         return None
     if spec is None:
@@ -82,14 +86,8 @@ def _without_words(tree: ast.Module) -> ast.Module:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field":
             node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                node.body = node.body[1:]
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:]
     return tree
 
 
@@ -102,13 +100,7 @@ def _imports(path: Path) -> tuple[str, ...]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(dict.fromkeys(_with_parents(names)))
-
-
-def _with_parents(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        parts = name.split(".")
-        yield from (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+    return tuple(dict.fromkeys(part for name in names for part in accumulate(name.split("."), "{}.{}".format)))
 
 
 def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:

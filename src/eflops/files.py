@@ -11,7 +11,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 def locate(path: str | Path) -> Path | None:
     """Where a file that the config names lies: in the working folder, or else beside the Snakefile; None if nowhere."""
     return next((file for file in (Path(path), PROJECT / path) if file.exists()), None)
+
+
+def below(path: str) -> str:
+    """The path, if it leads nowhere but below the folder that it is for."""
+    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise ValueError(f"{path!r} leads out of its folder")
+    return path
 
 
 def sha256_bytes(data: bytes) -> str:
@@ -86,11 +93,11 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 
 def inflate(data: bytes) -> bytes:
-    """What gzip or zlib data hold; a ValueError where it would fill the memory, which a few kilobytes can ask for."""
+    """The content of gzip or zlib data; a ValueError if it does not fit into memory, as a few kilobytes may not."""
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)
     content = stream.decompress(data, most_unpacked())
     if not stream.eof or stream.unused_data:
-        raise ValueError(f"it is cut short, has more behind its end, or unpacks to over {most_unpacked():,} bytes")
+        raise ValueError(f"it is truncated, has trailing bytes, or unpacks to more than {most_unpacked():,} bytes")
     return content
 
 

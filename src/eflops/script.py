@@ -15,7 +15,7 @@ from typing import Any
 from eflops import trust
 from eflops.errors import UserError
 from eflops.files import write_text
-from eflops.results.specs import keep, read_wanted
+from eflops.results.specs import read_wanted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # How lines of a log begin that a person should see although the job went well.
@@ -35,19 +35,20 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
         text = read_wanted(Path(snakemake.input.spec), snakemake.params.spec)
         yield json.loads(text)
         # Last: a job that was killed before leaves no spec, so that it is due.
-        keep(text, Path(snakemake.output.spec))
+        write_text(Path(snakemake.output.spec), text)
 
 
 @contextmanager
 def logged(log: str) -> Iterator[None]:
     """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
-    # Custom methods, data sets and products lie where the workflow found them, which runs what its config names.
-    trust.allow_all()
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
     terminal = os.dup(2)
     try:
         _send_to(Path(log))
-        yield
+        with trust.session():
+            # Custom methods, data sets and products lie where the workflow found them; it runs what its config names.
+            trust.allow_all()
+            yield
         used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
         seconds = round(sum(each.ru_utime + each.ru_stime for each in used), 2)
         # Snakemake's own benchmark looks at a job now and then and misses its end.
@@ -74,13 +75,13 @@ def _send_to(log: Path) -> None:
 def _words(error: BaseException, folder: Path) -> str:
     """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
     if isinstance(error, KeyboardInterrupt):
-        return "eflops: stopped; records that were finished are kept, and the same command goes on from there."
+        return "eflops: stopped; finished records are kept, and the same command continues from there."
     if isinstance(error, UserError):
         return f"eflops: {error}"
     if isinstance(error, OSError) and error.errno in FULL:
         return (
-            f"eflops: the disk of {folder.resolve()} is full ({os.strerror(error.errno)}); make room and run the same"
-            " command again: what is finished is kept, and no half file is left."
+            f"eflops: the disk of {folder.resolve()} is full ({os.strerror(error.errno)}); free some space and run the"
+            " same command again: finished files are kept, and no partial file is left."
         )
     return f"{''.join(traceback.format_exception(error))}eflops: {type(error).__name__}: {error}"
 

@@ -4,15 +4,17 @@ Methods, models, engines, kinds of data, makers of tables and figures, and claim
 and Flower messages. A name is imported only if one of these holds:
 
 - it is a part of this package that is meant for its role (`_is_packaged`);
-- the user's config names it: one that was checked in this process, or one of `own_configs`;
+- the user's config names it: one that was checked in this `session`, or one of its `own_configs`;
 - the user said so: `--trust` on the command line, or a job of the user's workflow.
 
 So a results folder or a message from somebody else is data: it cannot choose what runs.
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -50,10 +52,20 @@ SECTIONS: tuple[tuple[str, str, Role], ...] = (
     ("products", "make", "product"),
 )
 
-_names: Names = set()
-_all: list[bool] = [False]
-# Config files of the user, read when a name is met that is not known otherwise.
-_own_configs: list[Path] = []
+
+@dataclass
+class _Trusted:
+    """What the user let in."""
+
+    names: Names = field(default_factory=set)
+    all: bool = False
+    # Config files of the user, read when a name is met that is not known otherwise.
+    configs: list[Path] = field(default_factory=list)
+    # Where the user's modules lie.
+    folder: Path | None = None
+
+
+_trusted = _Trusted()
 
 
 class Untrusted(UserError):
@@ -72,17 +84,22 @@ def load(role: Role, name: str) -> Any:
         UserError: there is no such module, or it has no such attribute.
     """
     module, attribute = _target(role, name)
-    if not _is_packaged(role, name) and not is_trusted(role, name):
+    packaged = _is_packaged(role, name)
+    if not packaged and not is_trusted(role, name):
         raise Untrusted(
-            f"{name}: this {role} is not part of eflops, so it is not run for a results folder or a message that names"
-            " it; if it is yours, name it in config.yaml, and if you trust who made the folder, add --trust."
+            f"{name}: this {role} is not part of eflops, so a results folder or a message cannot run"
+            " it; name it in config.yaml if it is yours, or add --trust if you trust the author of the folder."
         )
+    if (folder := _trusted.folder) and not packaged and str(folder) not in sys.path:
+        # Last, so that no file there shadows a library. Not before a name is trusted: libraries try to import many
+        # modules that are not installed, and a results folder in which a command is typed may hold files of such names.
+        sys.path.append(str(folder))
     try:
         imported = import_module(module)
     except ModuleNotFoundError as error:
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
-        right = f"put {module}.py beside the Snakefile" if ":" in name else f"make it, or name 'module:{role}'"
+        right = f"put {module}.py beside the Snakefile" if ":" in name else f"create it, or write 'module:{role}'"
         raise UserError(f"{name}: there is no module {module}; {right}.") from None
     except Exception as error:
         raise failed(f"{name}: the import of {module}", error) from error
@@ -93,48 +110,56 @@ def load(role: Role, name: str) -> Any:
 
 def is_trusted(role: Role, name: str) -> bool:
     """Whether the user let a name in, for all roles or for this one."""
-    while not _all[0] and (role, name) not in _names and _own_configs:
-        allow_config(_read(_own_configs.pop()))
-    return _all[0] or (role, name) in _names
+    while not _trusted.all and (role, name) not in _trusted.names and _trusted.configs:
+        allow_config(_read(_trusted.configs.pop()))
+    return _trusted.all or (role, name) in _trusted.names
 
 
 def allow(role: Role, name: str) -> None:
     """Let a name in."""
-    _names.add((role, name))
+    _trusted.names.add((role, name))
 
 
 def allow_all() -> None:
     """Let every name in: the user started what runs."""
-    _all[0] = True
-
-
-def distrust() -> None:
-    """Let in only names of the package, whatever was let in before."""
-    _names.clear()
-    _all[0] = False
+    _trusted.all = True
 
 
 def allow_config(config: object) -> None:
     """Let in whatever the user's config, as a plain mapping, names."""
-    _names.update(_named(config))
+    _trusted.names.update(_named(config))
 
 
 @contextmanager
-def session(*own_configs: Path) -> Iterator[None]:
-    """Forget afterwards what was let in meanwhile; names in these files of the user are let in."""
-    before = set(_names), list(_all), list(_own_configs)
-    _own_configs.extend(path.absolute() for path in own_configs)
+def session(*own_configs: Path, folder: Path | None = None) -> Iterator[None]:
+    """Trust only names in these config files of the user and what is let in meanwhile; afterwards, what was before.
+
+    Every command, job and answer of a Flower node is a session, so that none inherits what another one let in.
+
+    Args:
+        own_configs: config files of the user; one that is absent names nothing.
+        folder: where modules of the user's may lie besides what Python finds anyway.
+    """
+    global _trusted
+    before, path = _trusted, list(sys.path)
+    _trusted = _Trusted(configs=[config.absolute() for config in own_configs], folder=folder and folder.absolute())
     try:
         yield
     finally:
-        _names.clear()
-        _names.update(before[0])
-        _all[:], _own_configs[:] = before[1], before[2]
+        _trusted, sys.path[:] = before, path
+
+
+def own_folder() -> Path | None:
+    """Where modules of the user's may lie besides what Python finds anyway."""
+    return _trusted.folder
 
 
 def disown(folder: Path) -> None:
-    """Take no config for the user's that lies in a folder which is only read: its sender may have put it there."""
-    _own_configs[:] = [path for path in _own_configs if not path.resolve().is_relative_to(folder.resolve())]
+    """Take nothing for the user's that lies in a folder which is only read: its sender may have put it there."""
+    inside = folder.resolve()
+    _trusted.configs = [path for path in _trusted.configs if not path.resolve().is_relative_to(inside)]
+    if _trusted.folder and _trusted.folder.resolve().is_relative_to(inside) and not _trusted.all:
+        _trusted.folder = None
 
 
 def _target(role: Role, name: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import yaml
 
 from eflops.analysis.table import MINUS
 from eflops.cli import main
@@ -57,7 +58,10 @@ def test_the_home_page_has_verdicts_claims_findings_and_all_tables_and_figures(b
     linked = browser.evaluate("[...document.querySelectorAll('.gallery a')].map((a) => a.hash.split('/')[1])")
     assert set(linked) == made
     summary = json.loads((study / "summary.json").read_text())
-    assert text(browser, ".headlines").startswith("Reproduction\nOf Table 1's 28 numbers")
+    headlines = [*summary["answers"], *(point["headline"] for point in summary["headlines"])]
+    headlines.remove("Reproduction")
+    shown = browser.evaluate("[...document.querySelectorAll('.headlines dt')].map((term) => term.innerText)")
+    assert shown == headlines
     claims = browser.evaluate("[...document.querySelectorAll('#home .claims tbody th')].map((head) => head.innerText)")
     assert claims == [claim["short"] for claim in summary["claims"]]
     browser.wait("[...document.querySelectorAll('img.thumb')].every((image) => image.naturalWidth > 0)")
@@ -158,6 +162,7 @@ def test_a_number_shows_the_interval_that_decides_its_verdict(browser: Browser, 
 def test_the_config_is_shown_whole(browser: Browser) -> None:
     click(browser, ".top nav a", "Config")
     sections = browser.evaluate("[...document.querySelectorAll('#view pre')].map((pre) => pre.textContent).join('')")
+    assert yaml.safe_load(sections)["engine"] == "batched"
     for name in ("support_recovery", "min_rows", "finetune_rounds", "rates"):
         assert name in sections
 
@@ -203,6 +208,13 @@ def test_compare_draws_every_run_and_pairs_the_trials_of_a_search(browser: Brows
     mean = re.search(r"4 pairs: mean (\S+),", text(browser))
     assert mean
     assert float(mean[1].replace(MINUS, "-")) == pytest.approx(difference, rel=1e-2)
+
+
+def test_compare_starts_with_the_largest_experiment_and_leaves_no_method_out(browser: Browser) -> None:
+    go(browser, "#compare")
+    chosen = browser.evaluate("[...document.querySelectorAll('#view select')].map((each) => each.value)")
+    assert "support_recovery" in chosen
+    assert "have no such number" not in text(browser)
 
 
 def test_what_compare_shows_can_be_downloaded(browser: Browser) -> None:

@@ -26,11 +26,11 @@ from eflops.config.settings import TrainingSettings
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.flower import client
+from eflops.flower.assignment import ASSIGNMENT, RECORD, Agreement, Assignment
 from eflops.flower.journal import Journal
 from eflops.flower.plan import RunConfig, check, make_draw, plan
 from eflops.flower.rows import NodeConfig, file_rows
 from eflops.flower.server import look
-from eflops.flower.work import RECORD, WORK, Agreement, Work
 from eflops.training.messages import Message as Parameters
 from eflops.training.messages import Part
 from eflops.training.methods.base import Upload
@@ -88,7 +88,7 @@ def test_flower_is_told_to_install_nothing_before_a_run() -> None:
         ({"faults": "ignore"}, "--run-config.faults: 'ignore' is wrong; it should be 'stop', 'continue' or 'repeat'"),
         ({"settings": "round=3"}, "settings.round: 'round' is not known; did you mean 'rounds'?"),
         ({"settings": "rounds"}, "settings has 'rounds', which is no setting"),
-        ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not hold"),
+        ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not contain"),
     ],
 )
 def test_a_mistake_in_the_run_config_is_said_in_a_sentence(keys: dict[str, Any], said: str) -> None:
@@ -156,7 +156,7 @@ def test_a_node_keeps_the_agreed_genes_and_scales_each_array_by_itself(tmp_path:
     ("change", "said"),
     [
         ({"b": [np.nan, 3.0]}, "1 value"),
-        ({"class": ["AML", "AUL"]}, "AUL in 'class' is no class; classes are ALL, AML"),
+        ({"class": ["AML", "AUL"]}, "AUL in 'class' is not a class; the classes are ALL, AML"),
         ({"c": ["high", "low"]}, "1 column is not numbers: c"),
     ],
 )
@@ -167,7 +167,7 @@ def test_rows_that_do_not_fit_are_refused_in_a_sentence(tmp_path: Path, change: 
 
 
 def test_rows_without_an_agreed_gene_or_without_labels_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="lacks 1 of the 3 genes needed: b"):
+    with pytest.raises(UserError, match="lacks 1 of the 3 genes that are needed: b"):
         brought(tmp_path, table().drop(columns="b"))
     with pytest.raises(UserError, match="has no column 'kind'"):
         brought(tmp_path, table(), label="kind")
@@ -186,27 +186,27 @@ def test_a_nodes_config_is_checked() -> None:
 
 def test_a_server_with_rows_of_its_own_refuses_a_scaling_by_pooled_rows(tmp_path: Path) -> None:
     chosen_run = plan({"data": str(tmp_path / "test.csv"), "label": "class", "results": str(tmp_path)}, ROOT)
-    with pytest.raises(UserError, match="the scaling 'whole' of golub is taken from pooled rows"):
+    with pytest.raises(UserError, match="the scaling 'whole' of golub needs pooled rows"):
         look(chosen_run)
 
 
 @pytest.fixture
 def asked_node(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A function that introduces the server's work to a node and gives its answer."""
+    """A function that introduces the server's assignment to a node and gives its answer."""
     for name in ("_run_id", "_node_id", "_task_id"):
         monkeypatch.setattr(TaskIdentity, name, 1)
 
-    def ask(work: Work, node: Mapping[str, Any]) -> Message:
-        message = Message(RecordDict({WORK: work.record()}), 100, "query")
+    def ask(assignment: Assignment, node: Mapping[str, Any]) -> Message:
+        message = Message(RecordDict({ASSIGNMENT: assignment.record()}), 100, "query")
         message.metadata.__dict__["_message_id"] = "1"
         return client.introduce(message, node_context(node))
 
     return ask
 
 
-def softmax(code: str) -> Work:
+def softmax(code: str) -> Assignment:
     settings = plan({"settings": "rounds=1"}, ROOT)
-    return Work(settings.spec, code, 6, agreement=AGREED)
+    return Assignment(settings.spec, code, 6, agreement=AGREED)
 
 
 def own_code() -> str:
@@ -225,7 +225,7 @@ def test_what_a_node_has_against_the_run_stays_with_it(
     table(**{"class": ["AML", "secret"]}).to_csv(tmp_path / "rows.csv", index=False)
     answer = asked_node(softmax(own_code()), {"data": str(tmp_path / "rows.csv"), "label": "class"})
     assert answer.error.reason == "UserError"
-    assert "secret in 'class' is no class" in capsys.readouterr().err
+    assert "secret in 'class' is not a class" in capsys.readouterr().err
 
 
 def test_a_node_says_that_the_server_runs_other_code_before_it_looks_at_its_rows(
@@ -253,12 +253,12 @@ def test_a_node_runs_a_custom_method_only_if_its_owner_names_it(
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "theirs", raising=False)
     table().to_csv(tmp_path / "rows.csv", index=False)
-    work = softmax(client._node_code("theirs:Method", "softmax"))
+    assignment = softmax(client._node_code("theirs:Method", "softmax"))
     changes = {"method": "theirs:Method", "variants": {"base": TrainingSettings(rounds=1)}}
-    work = replace(work, spec=work.spec.model_copy(update=changes))
+    assignment = replace(assignment, spec=assignment.spec.model_copy(update=changes))
     node = {"data": str(tmp_path / "rows.csv"), "label": "class", "trusted": trusted}
     with trust.session():
-        answer = asked_node(work, node)
+        answer = asked_node(assignment, node)
     assert marker.exists() == (outcome == "runs")
     assert (answer.error.reason if answer.has_error() else "runs") == {"refused": "Untrusted"}.get(outcome, outcome)
 
@@ -274,7 +274,7 @@ class Counting:
         self.rounds: list[int] = []
         self.faults: list[str] = []
         self.channel = {"down": 0}
-        self.counted: dict[int, int] = {}
+        self.last_used: dict[int, int] = {}
 
     def remember(self, phase: Phase, download: Parameters, selection: ClientSelection) -> None:
         """There is no memory to keep."""

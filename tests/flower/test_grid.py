@@ -17,8 +17,8 @@ from flwr.supercore.task_identity import TaskIdentity
 from eflops.config.cell import CellSpec
 from eflops.config.settings import TrainingSettings
 from eflops.errors import UserError
+from eflops.flower.assignment import RECORD, Assignment
 from eflops.flower.grid import FaultPolicy, GridTransport, Node, meet, numbered, renormalised
-from eflops.flower.work import RECORD, Work
 from eflops.training import messages
 from eflops.training.messages import Part
 from eflops.training.methods import fedavg
@@ -35,7 +35,7 @@ SPEC = CellSpec.model_validate({
     "client_fraction": 1.0, "method": "fedavg", "options": {}, "pooled": False, "engine": "flower",
     "evaluate_every": 1, "variants": {"base": {}},
 })  # fmt: skip
-WORK = Work(SPEC, "a1b2", SIZE)
+ASSIGNMENT = Assignment(SPEC, "a1b2", SIZE)
 PHASE = Phase("training", None, 0, 3, 2, None)  # type: ignore[arg-type]
 Behaviour = Callable[[Message], Message | None]
 
@@ -127,7 +127,7 @@ def gated(message: Message) -> Message:
 
 def transport(*behaviours: list[Behaviour], **fault_policy: Any) -> GridTransport:
     nodes = {client: 100 + client for client in range(len(behaviours))}
-    return GridTransport(Nodes(list(behaviours)), nodes, WORK, FaultPolicy(**{"seconds": 0.05, **fault_policy}))
+    return GridTransport(Nodes(list(behaviours)), nodes, ASSIGNMENT, FaultPolicy(**{"seconds": 0.05, **fault_policy}))
 
 
 def exchange(transport: GridTransport, weights: list[float], round_: int = 0) -> list[Upload]:
@@ -144,14 +144,14 @@ def test_answers_come_in_the_order_of_the_clients_with_their_weights_untouched()
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (garbage, "answered with something that is no message"),
+        (garbage, "answered with bytes that are not a message"),
         (silent, "did not answer in time"),
         (raising, "failed (ValueError)"),
         (talkative, "failed"),
         (gone, "is gone"),
-        (gated, "answered with a message of another method: its gates do not match the order's"),
-        (lambda message: content(message, message="text"), "answered with something that is no message"),
-        (lambda message: content(message, other=1), "answered with something that is no message"),
+        (gated, "answered with a message of another method: its gates do not match the request"),
+        (lambda message: content(message, message="text"), "answered with bytes that are not a message"),
+        (lambda message: content(message, other=1), "answered with bytes that are not a message"),
     ],
 )
 def test_the_round_goes_on_with_those_that_answered(fault: Behaviour, said: str) -> None:
@@ -175,14 +175,14 @@ def test_every_fault_is_said_in_flowers_log_also_one_that_is_mended(monkeypatch:
     said: list[str] = []
     monkeypatch.setattr("eflops.flower.grid.log", lambda level, text: said.append(text))
     exchange(transport([honest(1.0)], [garbage, honest(2.0)], on_fault="repeat"), [0.4, 0.6])
-    assert said == ["training round 1: client 1 answered with something that is no message"]
+    assert said == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_a_round_is_not_repeated_for_ever() -> None:
     grid = transport([honest(1.0)], [garbage], on_fault="repeat", repeats=3)
     assert len(exchange(grid, [0.4, 0.6])) == 1
     assert grid.grid.asked == [100, 101, 101, 101, 101]  # type: ignore[attr-defined]
-    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
+    assert grid.faults == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_nobody_waits_again_for_a_client_that_failed() -> None:
@@ -199,7 +199,7 @@ def test_a_client_that_answered_nonsense_is_there_and_waited_for_in_the_next_rou
     grid.grid.slow.add(101)  # type: ignore[attr-defined]
     assert len(exchange(grid, [0.5, 0.5])) == 1
     assert len(exchange(grid, [0.5, 0.5], round_=1)) == 2
-    assert grid.faults == ["training round 1: client 1 answered with something that is no message"]
+    assert grid.faults == ["training round 1: client 1 answered with bytes that are not a message"]
 
 
 def test_a_client_that_is_back_counts_again() -> None:
@@ -232,7 +232,7 @@ def node(client: int, rows: int = 5, code: str = "a1b2", nodes: int = 0) -> list
 
 
 def test_clients_are_found_whatever_numbers_their_nodes_have() -> None:
-    nodes = meet(Nodes([node(2), node(0, rows=9), node(1)]), 3, WORK, 5)
+    nodes = meet(Nodes([node(2), node(0, rows=9), node(1)]), 3, ASSIGNMENT, 5)
     assert nodes == {0: Node(101, 0, 9), 1: Node(102, 1, 5), 2: Node(100, 2, 5)}
 
 
@@ -242,23 +242,23 @@ def test_nodes_that_name_no_client_get_the_numbers_that_are_left_in_their_own_or
 
 
 def test_a_federation_that_is_not_complete_is_not_waited_for_for_ever() -> None:
-    with pytest.raises(UserError, match=r"only 1 of 2 clients were there after 0\.05 seconds"):
-        meet(Nodes([node(0), [silent]]), 2, WORK, 0.05)
+    with pytest.raises(UserError, match=r"only 1 of 2 clients were connected after 0\.05 seconds"):
+        meet(Nodes([node(0), [silent]]), 2, ASSIGNMENT, 0.05)
 
 
 def test_two_nodes_cannot_be_the_same_client() -> None:
-    with pytest.raises(UserError, match="says it is client 0, which it cannot be"):
-        meet(Nodes([node(0), node(0)]), 2, WORK, 5)
+    with pytest.raises(UserError, match="says it is client 0, but there are"):
+        meet(Nodes([node(0), node(0)]), 2, ASSIGNMENT, 5)
 
 
 def test_a_node_that_runs_other_code_is_not_mixed_with_the_rest() -> None:
     with pytest.raises(UserError, match="the server runs the code a1b2 and node 100 the code c3d4"):
-        meet(Nodes([node(0, code="c3d4")]), 1, WORK, 5)
+        meet(Nodes([node(0, code="c3d4")]), 1, ASSIGNMENT, 5)
 
 
 def test_a_simulation_with_another_number_of_nodes_is_said_with_the_option_that_mends_it() -> None:
     with pytest.raises(UserError, match="Flower simulates 2 nodes; add: --federation-config num-supernodes=5"):
-        meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, WORK, 5)
+        meet(Nodes([node(0, nodes=2), node(1, nodes=2)]), 5, ASSIGNMENT, 5)
 
 
 def answering(theta: Part) -> Behaviour:
@@ -309,7 +309,7 @@ def test_a_message_that_is_too_long_is_not_decoded(monkeypatch: pytest.MonkeyPat
     huge: Behaviour = lambda message: content(message, message=bytes(10**6), layout=layout)  # noqa: E731
     monkeypatch.setattr(messages, "decode", lambda *_: pytest.fail("it was decoded"))
     grid = transport([huge], on_fault="stop")
-    with pytest.raises(UserError, match="client 0 answered with 1000000 bytes, and at most 1032 can be meant"):
+    with pytest.raises(UserError, match="client 0 answered with 1000000 bytes; a message has at most 1032"):
         exchange(grid, [1.0])
 
 
@@ -320,7 +320,7 @@ def as_sent(data: bytes, layout: str) -> Behaviour:
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        ((b"", "[" * 1000), "answered with something that is no message"),
+        ((b"", "[" * 1000), "answered with bytes that are not a message"),
         # With two ungated parameters: the gates, and not theta, claim to have them.
         (
             (
@@ -330,7 +330,7 @@ def as_sent(data: bytes, layout: str) -> Behaviour:
                 ),
                 GATES_FIRST,
             ),
-            f"answered with {SIZE - 2} values of theta, and the order has {SIZE}",
+            f"answered with {SIZE - 2} values of theta; the request has {SIZE}",
         ),
     ],
 )
@@ -360,22 +360,22 @@ def test_finetuning_answers_have_the_orders_support() -> None:
     phase = Phase("finetuning", SupportFinetuning(task, support), 3, 1, 2, None)
     download = messages.Message({"theta": Part(torch.ones(1, SIZE) * support, support)})
     grid = transport([answering(Part(torch.ones(1, SIZE) * FIRST, FIRST))], on_fault="stop")
-    with pytest.raises(UserError, match="client 0 answered with another support than the order's"):
+    with pytest.raises(UserError, match="client 0 answered with a support that differs from the request"):
         grid.exchange(phase, download, ClientSelection([7], torch.ones(1, 1)), 3)
 
 
 @pytest.mark.parametrize("rows", [-5, 0, 4 * 10**18])
 def test_a_node_whose_number_of_rows_cannot_be_is_refused(rows: int) -> None:
-    with pytest.raises(UserError, match=f"node 100 says that it has {rows} rows; a client has between 1 and"):
-        meet(Nodes([node(0, rows=rows)]), 1, WORK, 5)
+    with pytest.raises(UserError, match=f"node 100 reports {rows} rows; a client has between 1 and"):
+        meet(Nodes([node(0, rows=rows)]), 1, ASSIGNMENT, 5)
 
 
 def test_a_node_that_refuses_is_named_and_what_it_has_against_the_run_stays_there() -> None:
     def refusing(message: Message) -> Message:
         return Message(Error(ErrorCode.CLIENT_APP_RAISED_EXCEPTION, "UserError"), reply_to=message)
 
-    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
-        meet(Nodes([[refusing]]), 1, WORK, 5)
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); see its log for the reason"):
+        meet(Nodes([[refusing]]), 1, ASSIGNMENT, 5)
 
 
 def test_weights_are_renormalised_over_those_that_answered() -> None:

@@ -120,7 +120,7 @@ def test_a_client_that_sends_garbage_is_set_aside_with_a_sentence_in_the_log(lan
     run_config = f"faults='continue' timeout={LONGEST_SECONDS} results='other' settings='rounds=3 finetune_rounds=0'"
     run = start_run(lan, f"seed=0 {run_config}")
     assert run.wait(LONGEST_SECONDS) == 0
-    fault = "training round 2: client 2 answered with something that is no message"
+    fault = "training round 2: client 2 answered with bytes that are not a message"
     assert fault in said(lan, "server", "./run.sh")
     assert only_record(lan.folder / "server" / "other").result.faults == [fault]
 

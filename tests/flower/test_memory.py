@@ -18,6 +18,7 @@ from eflops.flower.memory import ClientState, NodeMemory
 from eflops.flower.server import serve
 from eflops.results import record
 from eflops.training import messages
+from eflops.training.numerics import wire
 
 CLIENTS, ROUNDS = 3, 6
 KEYS: dict[str, Any] = {
@@ -107,19 +108,19 @@ def test_a_client_that_is_asked_twice_answers_the_same(tmp_path: Path) -> None:
 
 def test_an_answer_that_did_not_count_is_no_part_of_a_clients_memory(tmp_path: Path) -> None:
     """Two of three clients answer a round. The fifth answer is lost: its client goes on from the one before it."""
-    orders = []
+    requests = []
 
     class Watched(Nodes):
         def push_messages(self, messages: Iterable[Message]) -> Iterable[str]:
             for message in messages:
                 if message.metadata.message_type == "train":
-                    orders.append(client_app.json.loads(str(message.content.config_records["eflops"]["order"])))
+                    requests.append(client_app.json.loads(str(message.content.config_records["eflops"]["request"])))
                 yield from super().push_messages([message])
 
     entry = trained(tmp_path, Watched(lambda number: number != 5), faults="continue")
-    lost = orders[4]
-    (later, *_) = [order for order in orders[5:] if order["client"] == lost["client"]]
-    assert later["counted"] == lost["counted"] < lost["round"]
+    lost = requests[4]
+    (later, *_) = [request for request in requests[5:] if request["client"] == lost["client"]]
+    assert later["last_used"] == lost["last_used"] < lost["round"]
     assert len(entry.result.faults) == 1
     assert entry.result.status == "finished"
 
@@ -161,6 +162,9 @@ def test_a_client_that_lost_its_memory_says_so_and_gets_the_whole_view_again(tmp
     assert entry.result.status == "finished"
     assert "lost its memory and view" in entry.result.faults[0]
     assert entry.circumstances.channel["down"] > whole.circumstances.channel["down"]
+    size, lost = entry.result.parameters, sum("lost its memory" in fault for fault in entry.result.faults)
+    assert entry.circumstances.channel["resync"] == lost * wire.encoded_size(size, size, 2, 1, dense=True)
+    assert whole.circumstances.channel["resync"] == 0
 
 
 def test_a_node_keeps_the_states_before_and_after_its_last_answer(tmp_path: Path) -> None:
@@ -183,5 +187,5 @@ def test_a_node_keeps_the_states_before_and_after_its_last_answer(tmp_path: Path
 
 @pytest.mark.parametrize("key", ["../../etc/passwd", "", "key", "0123456789abcdef-7/x"])
 def test_a_key_from_the_network_cannot_lead_out_of_the_folder(tmp_path: Path, key: str) -> None:
-    with pytest.raises(UserError, match="a key that is no name of a file"):
+    with pytest.raises(UserError, match="a key that is not a valid file name"):
         NodeMemory(tmp_path, key, 0, 4)

@@ -17,12 +17,12 @@ from ports import free_ports
 from eflops.data.federation import Federation, save
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.flower.assignment import Agreement
 from eflops.flower.deploy import Demonstration, log_of
 from eflops.flower.hosts import Hosts, deal
 from eflops.flower.plan import make_draw, plan
 from eflops.flower.rows import file_rows
 from eflops.flower.server import serve
-from eflops.flower.work import Agreement
 from eflops.results import record
 from eflops.training.train import train
 
@@ -109,9 +109,9 @@ def test_a_hospital_whose_file_does_not_fit_is_named_and_its_reason_stays_there(
 ) -> None:
     pd.read_csv(hospitals / "first.csv").drop(columns="gene3").to_csv(hospitals / "first.csv", index=False)
     grid = InProcess([node(hospitals, "first.csv"), node(hospitals, "second.npz")])
-    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); its own log says why"):
+    with pytest.raises(UserError, match=r"node 100 refused the run \(UserError\); see its log for the reason"):
         serve(grid, keys(hospitals), hospitals)
-    assert "lacks 1 of the 12 genes needed: gene3" in capsys.readouterr().err
+    assert "lacks 1 of the 12 genes that are needed: gene3" in capsys.readouterr().err
 
 
 def test_a_hospital_with_another_number_of_features_is_refused(hospitals: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_server_that_makes_a_draw_itself_does_not_mix_it_with_rows_that_nodes_
         [hospitals / "a", hospitals / "b"],
     )
     grid = InProcess([{"client": client, "data": str(hospitals / name / "data")} for client, name in enumerate("ab")])
-    with pytest.raises(UserError, match="these nodes have rows of their own"):
+    with pytest.raises(UserError, match="these nodes have their own rows"):
         serve(grid, chosen_run, hospitals)
 
 
@@ -175,11 +175,11 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
 def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_stays_there(
     federated: Federated,
 ) -> None:
-    assert "refused the run (UserError); its own log says why" in federated.refused
+    assert "refused the run (UserError); see its log for the reason" in federated.refused
     holders = [path for path in federated.folder.rglob("*") if path.is_file() and b"lacks 1 of" in path.read_bytes()]
     assert holders == [federated.folder / "node1" / "superexec.log"]
     (line,) = [line for line in holders[0].read_text().splitlines() if "lacks 1 of" in line]
-    assert line.endswith("rows.csv lacks 1 of the 12 genes needed: gene3.")
+    assert line.endswith("rows.csv lacks 1 of the 12 genes that are needed: gene3.")
     assert "Traceback" not in holders[0].read_text()
 
 

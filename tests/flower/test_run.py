@@ -78,7 +78,7 @@ def test_flwr_run_goes_on_where_it_was_cut_short_and_gives_the_batched_result(fl
     assert "eflops.errors.UserError: training round 2: client 1 failed (ValueError)" in first
     assert "No additional application dependencies needed installation" in first
     second = flwr_run(run_config, 3)
-    assert "1 rounds were taken over from an earlier attempt" in second
+    assert "resuming after 1 rounds of an earlier attempt" in second
     assert "finetuning round 4/4" in second
     flower_record, batched = (
         only_record(tmp_path / "results"),

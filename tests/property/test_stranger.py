@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from eflops import trust
 from eflops.cli import main
 from eflops.config import study
 from eflops.data.federation import read_manifest
@@ -55,31 +54,23 @@ PLACE = ("--row", "0.64", "--column", "eflops")
 RECORD = "runs/support_recovery/nd0.64/fedavg/base/draw0-seed0.json"
 
 
-def explain(folder: Path) -> None:
-    main(["explain", str(folder / TABLE), *PLACE])
+def explain(folder: Path, *options: str) -> None:
+    main(["explain", str(folder / TABLE), *PLACE, *options])
 
 
-def verify(folder: Path) -> None:
-    main(["verify", str(folder / RECORD)])
+def verify(folder: Path, *options: str) -> None:
+    main(["verify", str(folder / RECORD), *options])
 
 
-def audit(folder: Path) -> None:
-    main(["audit", str(folder), "--no-pictures", "--cores", "1", "--weights", "1"])
+def audit(folder: Path, *options: str) -> None:
+    main(["audit", str(folder), "--no-pictures", "--cores", "1", "--weights", "1", *options])
 
 
-def run(folder: Path, *commands: Callable[[Path], None]) -> None:
+def run(folder: Path, *commands: Callable[..., None], trusted: bool = False) -> None:
     """What a command stumbles over is its own matter; that it imports nothing is what counts here."""
     for command in commands:
         with contextlib.suppress(Exception):
-            command(folder)
-
-
-@pytest.fixture(autouse=True)
-def _trust_nothing() -> Iterator[None]:
-    """A job of the user's workflow trusts every name for its whole process; here the next test is another process."""
-    with trust.session():
-        trust.distrust()
-        yield
+            command(folder, *["--trust"] * trusted)
 
 
 @pytest.fixture(scope="module")
@@ -161,9 +152,7 @@ def test_what_a_stranger_names_runs_only_when_it_is_trusted(
     run(results, command)
     assert not (traps / "mark").exists()
     assert "is not part of eflops" in "".join(capsys.readouterr())
-    with trust.session():
-        trust.allow_all()
-        run(results, command)
+    run(results, command, trusted=True)
     assert (traps / "mark").exists()
     (traps / "mark").unlink()
     for name in [name for name in sys.modules if name.startswith("stranger_part")]:

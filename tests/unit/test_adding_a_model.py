@@ -13,8 +13,8 @@ import yaml
 
 from eflops import code, trust
 from eflops.config import load
+from eflops.config.jobs import training_jobs
 from eflops.config.models import data_settings
-from eflops.config.plan import slices
 from eflops.data import idx
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, save
@@ -45,7 +45,7 @@ def trained(folder: Path, config: dict[str, Any], raw: Path | None = None) -> di
     """The records of all runs of a config, by experiment and method."""
     checked = load.check(config)
     records: dict[str, list[Record]] = {}
-    for _, spec in slices(checked):
+    for _, spec in training_jobs(checked):
         job = job_of(spec, folder)
         settings = data_settings(checked.datasets[spec.dataset])
         for draw in spec.draws:

@@ -91,9 +91,9 @@ def test_a_wrong_option_is_refused_in_a_sentence(
     [
         (["fetch", "nosuch"], "there is no image set 'nosuch'; there are mnist and fashion_mnist."),
         (["show", "folder"], "this record cannot be read (Is a directory)."),
-        (["show", "no.json"], "there is no such record; make what is missing with: snakemake all"),
+        (["show", "no.json"], "there is no such record; make it with: snakemake all"),
         (["explain", "no/such/thing.csv"], "there is no such file; make it with: snakemake"),
-        (["explain", "binary.csv"], "it lies in no results folder, and any results folder does not hold it"),
+        (["explain", "binary.csv"], "it is not in a results folder, and any results folder does not contain it"),
         (["check", "--config", "list.yaml"], "this is a list; a config file has keys"),
         (["check", "--config", "binary.csv"], "this is not a text file in UTF-8"),
     ],

@@ -66,7 +66,7 @@ def test_where_nothing_can_be_written_the_code_is_kept_in_a_temporary_folder(pac
     done = said(package, HOME="/dev/null", XDG_CACHE_HOME="/dev/null/cache", TMPDIR=str(tmp_path / "temporary"))
     assert done.stdout.startswith("1.098612")
     (sentence,) = done.stderr.splitlines()
-    assert sentence.startswith("No folder for compiled code can be written")
+    assert sentence.startswith("No folder for compiled code is writable")
     assert str(tmp_path / "temporary") in sentence
 
 

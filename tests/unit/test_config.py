@@ -15,7 +15,6 @@ from eflops.config.checks import RULES
 from eflops.config.effective import overridden_choices, settings_text
 from eflops.config.load import check, in_order_of, merge, read, read_yaml
 from eflops.config.messages import ConfigError
-from eflops.config.page import page
 from eflops.config.plan import cell_spec, cell_specs, plan_of, variants_of
 from eflops.results import labels
 
@@ -52,14 +51,14 @@ def changed(path: str, value: Any) -> dict[str, Any]:
 BAD = [
     ("searches", {"s": {**SEARCH, "metric": "accuracy"}}, "searches.s.metric: runs on synthetic have no accuracy; use"),
     ("searches", {"s": {**SEARCH, "nearest": "gene_frequency"}}, "searches.s.nearest: gene_frequency is the paper's"),
-    ("experiments.main.target", "train", "experiments.main.target: the workflow has a rule train already; give"),
-    ("experiments.main.target", "data_golub", "experiments.main.target: the workflow has a rule data_golub already"),
+    ("experiments.main.target", "train", "experiments.main.target: the workflow already has a rule train; give"),
+    ("experiments.main.target", "data_golub", "experiments.main.target: the workflow already has a rule data_golub"),
     ("experiments.main.vary", {key: [*range(1, 99)] for key in ("rate", "clip", "rounds")}, "makes 941,192 variants;"),
     ("experiments.main_tests", SOUND["experiments"]["main"], "would both have the table main_tests; rename one."),
     ("experiments.fig_main", SOUND["experiments"]["main"], "would both have the table fig_main; rename one."),
     ("experiments." + "x" * 300, SOUND["experiments"]["main"], "it should have at most 80 characters"),
     ("datasets.synthetic.shift_scale", 1e300, "datasets.synthetic.shift_scale: 1e+300 is wrong; it should be less"),
-    ("methods.eflops.label", "a\ud800", "methods.eflops.label: 'a\\ud800' holds half of a character"),
+    ("methods.eflops.label", "a\ud800", "methods.eflops.label: 'a\\ud800' contains half of a character"),
     ("experiments.main.settings_of", "x", "experiments.main.settings_of: 'settings_of' is now called 'chosen_entry'"),
     ("searches", {"s": {**SEARCH, "chooses": "x"}}, "searches.s.chooses: 'chooses' is now called 'chosen_entry'"),
     ("searches", {"s": {**SEARCH, "cross": {"fedavg": {"rate": [1]}}}}, "searches.s.cross: 'fedavg' is not known; did"),
@@ -72,13 +71,13 @@ BAD = [
     ("experiments.main.seeds", 10**6, "experiments.main.seeds: 1000000 is wrong; it should be less than or equal to"),
     ("experiments.main.first_seed", 2**64, "experiments.main.first_seed: 18446744073709551616 is wrong; it should be"),
     ("experiments.main.draws", [2**31], "experiments.main.draws.0: 2147483648 is wrong; it should be less than"),
-    ("experiments.main.draws", [7, 7], "experiments.main.draws: [7, 7] is wrong; it should name 7 once."),
+    ("experiments.main.draws", [7, 7], "experiments.main.draws: [7, 7] is wrong; it should name 7 only once."),
     ("experiments.main.draws", [], "experiments.main.draws: [] is wrong; list should have at least 1 item"),
     ("experiments.main.ratios", [0.64, 1, 1.0], "experiments.main.ratios: [0.64, 1, 1.0] is wrong; it should name 1.0"),
     ("experiments.main.ratios", [float("inf")], "experiments.main.ratios.0: inf is wrong; it should be a finite"),
-    ("experiments.main.methods", ["eflops", "eflops"], "is wrong; it should name 'eflops' once."),
+    ("experiments.main.methods", ["eflops", "eflops"], "is wrong; it should name 'eflops' only once."),
     ("experiments.main.vary", {"rate": [1, 1.0]}, "experiments.main.vary.rate: [1, 1.0] is wrong; it should name 1.0"),
-    ("experiments", {}, "experiments: there is none, so there is nothing to do; describe at least one."),
+    ("experiments", {}, "experiments: missing; define at least one."),
     ("experiments.main.methods", ["eflop"], "experiments.main.methods: 'eflop' is not known; did you mean 'eflops'?"),
     ("experiments.main.dataset", "syntetic", "did you mean 'synthetic'?"),
     ("experiments.main.ratios", [], "experiments.main.ratios: missing; synthetic data needs at least one N/d"),
@@ -95,7 +94,7 @@ BAD = [
     ("methods.eflops.settings.rate", float("inf"), "settings.rate: inf is wrong; it should be a finite number."),
     ("methods.eflops.settings.rate", "fast", "methods.eflops.settings.rate: 'fast' is wrong; it should be a valid"),
     ("methods.eflops.options", {"shrink": 1}, "methods.eflops.options: {'shrink': 1} is wrong; only a custom method"),
-    ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is no method but a part of"),
+    ("methods.eflops.method", "cut", "methods.eflops.method: eflops.training.methods.cut is not a method but a helper"),
     ("methods.fedavg.settings.gate_rate", 1.0, "methods.fedavg.settings.gate_rate: 'gate_rate' is not known"),
     ("methods.fedavg.defaults", {"gate_rate": 1.0}, "methods.fedavg.defaults.gate_rate: 'gate_rate' is not known"),
     ("datasets.digits", {**DIGITS, "test_rows": 10_001}, "datasets.digits.test_rows: 10001 is wrong; it should be"),
@@ -108,21 +107,21 @@ BAD = [
     ("results", "../other", "results: '../other' is wrong; it should name a folder below this one"),
     ("results", "/", "results: '/' is wrong; it should name a folder below this one"),
     ("results", "~/study", "results: '~/study' is wrong; it should name a folder below this one"),
-    ("results", f"{Path.cwd()}/src", "src' is wrong; src holds files of the project; name another folder."),
+    ("results", f"{Path.cwd()}/src", "src' is wrong; src contains files of the project; choose another folder."),
     ("results", "out{x}", "results: 'out{x}' is wrong; it should name a folder below this one"),
-    ("results", "src", "results: 'src' is wrong; src holds files of the project; name another folder."),
-    ("results", "./src/new", "results: './src/new' is wrong; src holds files of the project"),
-    ("results", "results/published", "results/published holds files of the project; name another folder."),
+    ("results", "src", "results: 'src' is wrong; src contains files of the project; choose another folder."),
+    ("results", "./src/new", "results: './src/new' is wrong; src contains files of the project"),
+    ("results", "results/published", "results/published contains files of the project; choose another folder."),
     ("mnist_folder", "", "mnist_folder: '' is wrong; it should have at least 1 character."),
     ("datasets.own", {**OWN_DATA, "kind": "no_such_data:build"}, "datasets.own.kind: there is no module"),
     ("engine", "batch", "engine: 'batch' is wrong; it should be 'batched', 'reference' or 'flower'."),
     ("experiment", {}, "experiment: 'experiment' is not known; did you mean 'experiments'?"),
     ("methods.eflops", {"method": "eflops"}, "methods.eflops.label: missing; this key is required."),
-    ("searches", {"s": {**SEARCH, "draws": [0]}}, "searches.s.draws: [0] are also evaluated by experiments.main; a"),
+    ("searches", {"s": {**SEARCH, "draws": [0]}}, "searches.s.draws: [0] are also evaluated by experiments.main;"),
     ("searches", {"s": {**SEARCH, "draws": []}}, "searches.s.draws: [] is wrong; list should have at least 1 item"),
     ("searches", {"s": {**SEARCH, "draws": [-1]}}, "searches.s.draws.0: -1 is wrong; it should be greater than or"),
-    ("searches", {"main": SEARCH}, "searches.main: an experiment has this name too, and both keep records under it;"),
-    ("searches", {"s": SEARCH, "t": SEARCH}, "searches.t.chosen_entry: searches.s writes synthetic already; give one"),
+    ("searches", {"main": SEARCH}, "searches.main: an experiment has the same name, and both store records under it;"),
+    ("searches", {"s": SEARCH, "t": SEARCH}, "searches.t.chosen_entry: searches.s already writes synthetic"),
     ("searches", {"s": {**SEARCH, "settings": {"raet": 1}}}, "searches.s.settings.raet: 'raet' is not known; did you"),
     ("searches", {"s": {**SEARCH, "method_ranges": {"eflop": {}}}}, "searches.s.method_ranges: 'eflop' is not known"),
     ("searches", {"s": {**SEARCH, "ranges": {"rate": []}}}, "searches.s.ranges.rate: [] is wrong; list should have"),
@@ -165,11 +164,6 @@ def test_the_check_command_exits_with_2_and_no_traceback(tmp_path: Path) -> None
 def test_the_shipped_configs_are_sound() -> None:
     for variant in ("smoke", "fashion"):
         read(ROOT / "config.yaml", ROOT / "config" / f"{variant}.yaml")
-
-
-def test_the_page_on_the_config_is_written_from_the_models() -> None:
-    assert (ROOT / "docs/config.md").read_text() == page(), "run: python -m eflops.config.page > docs/config.md"
-    assert "|  |" not in page(), "every key has a meaning"
 
 
 def test_loading_the_config_does_not_import_torch() -> None:
@@ -270,8 +264,11 @@ def test_a_search_starts_from_nothing_that_a_search_chose() -> None:
 
 def test_each_choice_that_the_config_overrides_is_listed() -> None:
     raw = changed("chosen", {"synthetic": {"eflops": {"temperature": 0.007, "rate": 0.05, "rounds": 7}}})
-    (line,) = overridden_choices(check(raw))
-    assert line.startswith("methods.eflops.settings.temperature: 0.1 overrides 0.007, which the search chose (chosen.")
+    raw["experiments"]["main"]["settings"] = {"rate": 0.5, "rounds": 7}
+    assert [line.partition(", which the search chose")[0] for line in overridden_choices(check(raw))] == [
+        "methods.eflops.settings.temperature: 0.1 overrides 0.007",
+        "experiments.main.settings.rate: 0.5 overrides 0.05",
+    ]
 
 
 def test_a_file_of_choices_is_read_and_its_mistakes_are_sentences(tmp_path: Path) -> None:
@@ -280,7 +277,7 @@ def test_a_file_of_choices_is_read_and_its_mistakes_are_sentences(tmp_path: Path
     file.write_text("synthetic: {eflops: {rounds: 7}, unused: {rounds: 8}}")
     assert check(raw).choices == {"synthetic": {"eflops": {"rounds": 7}}}
     for text, sentence in {
-        "d: 3": "chosen.yaml, d: 3 is wrong; each data set should have methods",
+        "d: 3": "chosen.yaml, d: 3 is wrong; it should map data sets to methods",
         "synthetic: {eflops: 3}": "chosen.yaml, synthetic: {'eflops': 3} is wrong",
         "synthetic: {eflops: {rounds: 0}}": "chosen.synthetic.eflops.rounds: 0 is wrong",
         "nowhere: {eflops: {rounds: 1}}": "chosen: 'nowhere' is not known",
@@ -360,7 +357,9 @@ def test_lists_in_lists_are_refused_before_anything_walks_through_them() -> None
     value: list[Any] = []
     for _ in range(3000):
         value = [value]
-    with pytest.raises(ConfigError, match=r"methods.eflops.label...: this is nested too deep, or holds itself; use at"):
+    with pytest.raises(
+        ConfigError, match=r"methods.eflops.label...: this is nested too deeply, or contains itself; use at"
+    ):
         check(changed("methods.eflops.label", value))
 
 
@@ -399,15 +398,15 @@ def test_a_label_may_look_like_a_number_and_have_braces() -> None:
 # Nine levels of anchors, each of nine of the level before: 387 million values in 300 letters.
 LEVELS = list(pairwise(["", *"abcdefghi"]))
 BAD_FILES = {
-    f"a: {'[' * 3000}{']' * 3000}": "this is nested too deep; a config has at most 40 levels.",
-    "a: &a [*a]": "a.0.0...: this is nested too deep, or holds itself; use at most 40 levels.",
+    f"a: {'[' * 3000}{']' * 3000}": "this is nested too deeply; a config has at most 40 levels.",
+    "a: &a [*a]": "a.0.0...: this is nested too deeply, or contains itself; use at most 40 levels.",
     "".join(f"{name}: &{name} [{', '.join(['*' + before] * 9 if before else 'x' * 9)}]\n" for before, name in LEVELS): (
         "this has more than 1,000,000 values; use fewer anchors."
     ),
-    'a: "\\ud800"': "a: '\\ud800' holds half of a character, which no file can hold; leave it out.",
-    "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; a tab stands there; indent with spaces.",
-    "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' stands twice.",
-    "a: {b: 1, b: 2}\n": "line 1: this is not valid YAML; the key 'b' stands twice.",
+    'a: "\\ud800"': "a: '\\ud800' contains half of a character, which no file can store; remove it.",
+    "a: 1\nb:\n\tc: 2\n": "line 3: this is not valid YAML; there is a tab; indent with spaces.",
+    "a: 1\nb: 2\na: 3\n": "line 3: this is not valid YAML; the key 'a' appears twice.",
+    "a: {b: 1, b: 2}\n": "line 1: this is not valid YAML; the key 'b' appears twice.",
     "a: [1\n": "this is not valid YAML; while parsing a flow sequence",
     "? [1, 2]\n: 3\n": "this is not valid YAML; unhashable type",
     "- a\n- b\n": "this is a list; a config file has keys, such as 'experiments:'.",
@@ -496,7 +495,7 @@ OWN_MISTAKES = [
     ("own_part:Promised", {}, "methods.eflops.method: own_part:Promised has no aggregate, download, effective, start"),
     ("own_part:Half", {}, "methods.eflops.method: own_part:Half has no download and effective; "),
     ("own_part:WithoutOne", {}, "methods.eflops.method: own_part:WithoutOne has no download; "),
-    ("own_part:Ridge", {"shrink": 1}, "and it cannot be: missing a required argument: 'power'."),
+    ("own_part:Ridge", {"shrink": 1}, ": missing a required argument: 'power'."),
     ("own_part:Inner", {}, None),
     ("own_part:Alias", {"anything": 1}, None),
     ("own_part:root", {}, None),
@@ -537,7 +536,7 @@ def test_a_data_set_of_ones_own_is_checked_before_any_job(tmp_path: Path, monkey
     with pytest.raises(ConfigError, match=r"datasets.waves.kind: 'biuld' is not known; did you mean 'build'"):
         check(changed("datasets.waves", {**OWN_DATA, "kind": "own_waves:biuld"}))
     (tmp_path / "own_few.py").write_text("def build(settings, seed): ...\n")
-    called = "own_few:build is called with settings, ratio, seed and raw, and it cannot be: too many positional"
+    called = "own_few:build cannot be called with settings, ratio, seed and raw: too many positional"
     with pytest.raises(ConfigError, match=f"datasets.waves.kind: {called}"):
         check(changed("datasets.waves", {**OWN_DATA, "kind": "own_few:build"}))
 
@@ -546,8 +545,8 @@ def test_a_data_set_of_ones_own_is_checked_before_any_job(tmp_path: Path, monkey
     ("parameters", "reason"),
     [
         ({"metric": "r2"}, None),
-        ({}, "is called with source, and it cannot be: missing a required argument: 'metric'"),
-        ({"metric": "r2", "hue": 1}, "called with source, metric and hue, and it cannot be: got an unexpected keyword"),
+        ({}, "cannot be called with source: missing a required argument: 'metric'"),
+        ({"metric": "r2", "hue": 1}, "called with source, metric and hue: got an unexpected keyword"),
     ],
 )
 def test_a_product_of_ones_own_is_checked_before_any_job(

@@ -153,13 +153,16 @@ SENTENCES = [
     (break_label, "matrix.csv: 1 sample has no label in 'class': 002."),
     (break_value, "matrix.csv: 1 value is missing, not finite or too large: gene4 of 003."),
     (break_number, "matrix.csv: 1 column is not numbers: gene7."),
-    (break_site, "matrix.csv: a site needs two samples, and these have one: lonely; give it to another site or leave"),
+    (
+        break_site,
+        "matrix.csv: a site needs two samples, but these have one: lonely; assign it to another site or exclude",
+    ),
     (
         break_class,
         "matrix.csv: a class needs 2 samples for testing and 1 for training, and these have fewer: ill (2)",
     ),
-    (break_gene, "matrix.csv: 1 gene stands there twice: gene1."),
-    (break_sample, "matrix.csv: 1 sample stands there twice: 000."),
+    (break_gene, "matrix.csv: 1 gene appears twice: gene1."),
+    (break_sample, "matrix.csv: 1 sample appears twice: 000."),
 ]
 
 
@@ -196,7 +199,7 @@ def test_an_entry_that_does_not_fit_its_file_is_said(changes: Any, sentence: str
 
 def test_two_keys_for_one_thing_are_a_mistake() -> None:
     given = {"kind": "expression", "matrix": "m.csv", "clients_by": "site", "clients": 3}
-    with pytest.raises(UserError, match=r"datasets.mine.clients: clients_by is given as well; keep one of the two."):
+    with pytest.raises(UserError, match=r"datasets.mine.clients: clients_by is given too; keep one of the two."):
         check({"datasets": {"mine": given}, "methods": {}, "experiments": {}})
 
 
@@ -218,11 +221,11 @@ def test_a_node_reads_its_own_file_as_the_rows_that_the_whole_federation_would_g
 def test_a_node_that_lacks_an_agreed_gene_or_has_another_class_is_refused(values: np.ndarray) -> None:
     table(values).drop(columns=["site", "gene3"]).to_csv("own.csv", index=False)
     scaling = Scaling("per_array")
-    with pytest.raises(UserError, match=r"own.csv lacks 1 of the 12 genes needed: gene3."):
+    with pytest.raises(UserError, match=r"own.csv lacks 1 of the 12 genes that are needed: gene3."):
         node_rows("own.csv", GENES, ["healthy", "ill"], scaling)
-    with pytest.raises(UserError, match=r"own.csv: ill in 'class' is no class; classes are healthy, sick."):
+    with pytest.raises(UserError, match=r"own.csv: ill in 'class' is not a class; the classes are healthy, sick."):
         node_rows("own.csv", GENES[:3], ["healthy", "sick"], scaling)
-    with pytest.raises(UserError, match="a node cannot scale per_gene"):
+    with pytest.raises(UserError, match="it cannot scale per_gene"):
         node_rows("own.csv", GENES[:3], ["healthy", "ill"], Scaling("per_gene"))
 
 

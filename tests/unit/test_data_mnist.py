@@ -197,7 +197,7 @@ def test_a_damaged_raw_file_is_refused_with_the_remedy(tiny: dict[str, bytes], t
 
 
 def test_a_missing_raw_file_is_refused_with_the_command_that_fetches_it(tmp_path: Path) -> None:
-    right = f"is missing, and data of kind tiny are made from it; fetch it with: eflops fetch tiny --out {tmp_path}$"
+    right = f"is missing, but tiny data need it; fetch it with: eflops fetch tiny --out {tmp_path}$"
     with pytest.raises(UserError, match=right):
         build(SETTINGS, None, 1, tmp_path)
 
@@ -223,4 +223,4 @@ def test_a_damaged_file_in_the_named_folder_is_said_before_others_are_asked(
     monkeypatch.setitem(IMAGE_SETS, "tiny", both)
     fetch(tmp_path / "raw", "tiny", mine)
     assert contents(tmp_path / "raw") == tiny
-    assert f"warning: the folder {mine} is passed over: {FILES[1]} has md5" in capsys.readouterr().err
+    assert f"warning: the folder {mine} failed: {FILES[1]} has md5" in capsys.readouterr().err

@@ -146,18 +146,18 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     whole.to_csv("t.csv", index=False)
     reading = report(spec_of(entry(ignore=[], sites="site", clients=10, min_rows=8)), [0])
     expected = [
-        "t.csv: 'age' holds text among its numbers: ?; mend them or ignore the column.",
+        "t.csv: 'age' contains text among its numbers: ?; fix these values or ignore the column.",
         "t.csv: 1 value is missing in 'sex': row 7.",
         "t.csv: 1 column is text with more than 10 values: name (40); list such columns under ignore, or raise"
         " one_hot.",
-        "t.csv: 1 column stands there twice: dose.",
+        "t.csv: 1 column appears twice: dose.",
         "t.csv: 1 value is missing, not finite or too large: dose of row 4.",
         "t.csv: 1 row has no number in 'pressure': 12.",
-        "t.csv: a site needs two rows, and these have one: c; give it to another site or leave it out.",
-        "t.csv: min_rows is 8, and these sites have fewer rows: b (5); lower min_rows to 5 or leave them out.",
+        "t.csv: a site needs two rows, but these have one: c; assign it to another site or exclude it.",
+        "t.csv: min_rows is 8, but these sites have fewer rows: b (5); lower min_rows to 5 or exclude them.",
     ]
     assert reading.faults == expected
-    assert any("1 column has one value in all rows and cannot help: batch" in note for note in reading.notes)
+    assert any("1 column has the same value in all rows and cannot help: batch" in note for note in reading.notes)
     with pytest.raises(UserError) as refused:
         build(entry(ignore=[], sites="site", clients=10, min_rows=8), None, 0)
     assert str(refused.value).splitlines() == reading.faults
@@ -167,10 +167,13 @@ def test_all_faults_of_a_file_are_listed_at_once_with_what_would_be_right(folder
     ("changes", "sentence"),
     [
         ({"target": "presure"}, "t.csv has no column 'presure'; it has name, age, dose, sex, site and 2 more."),
-        ({"task": "classification"}, "t.csv: 'pressure' has 40 different numbers as classes: this looks like a number"),
+        (
+            {"task": "classification"},
+            "t.csv: 'pressure' has 40 different numbers as classes: this looks like a numeric target",
+        ),
         ({"target": "grade", "task": "regression", "ignore": ["name"]}, "t.csv: task: regression needs numbers, and"),
         ({"clients": 20, "min_rows": 3}, "t.csv: after 10 rows for testing, 20 clients with at least 3 rows each need"),
-        ({"test_rows": 40}, "t.csv: test_rows is 40 of 40 rows, so that none is left for training."),
+        ({"test_rows": 40}, "t.csv: test_rows is 40 of 40 rows, so none is left for training."),
         ({"target": "grade", "classes": ["low", "top"], "ignore": ["name"]}, "t.csv: no row has the label top in"),
     ],
 )
@@ -239,7 +242,7 @@ def test_check_shows_the_task_and_notes_and_then_every_fault(folder: Path, capsy
     task, flat, copies, valid = capsys.readouterr().out.splitlines()
     assert task.startswith("datasets.mine: regression, 'pressure' is a number from ")
     assert task.endswith("; 41 rows, 5 features, 4 sites.")
-    assert flat == "datasets.mine: t.csv: 1 column has one value in all rows and cannot help: flat."
+    assert flat == "datasets.mine: t.csv: 1 column has the same value in all rows and cannot help: flat."
     assert copies.startswith("datasets.mine: t.csv: 1 row is a copy of another: 41 as 3;")
     assert valid.startswith("The config is valid")
     whole.assign(age=None).to_csv("t.csv", index=False)
@@ -257,7 +260,7 @@ def test_a_new_table_is_read_into_the_features_of_a_model_whatever_else_it_holds
         read_features("new.csv", ["age", "dose"])
     whole.assign(sex="x").to_csv("new.csv", index=False)
     assert read_features("new.csv", ["sex=f", "sex=m"]).faults == (
-        "new.csv: 'sex' holds 'x', and the model knows f, m.",
+        "new.csv: 'sex' contains 'x', but the model knows only f, m.",
     )
 
 

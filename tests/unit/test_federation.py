@@ -62,7 +62,7 @@ def test_shared_arrays_are_stored_once_and_do_not_change_what_the_data_are(
     alone, sharing = (read_manifest(tmp_path / name) for name in ("alone", "sharing"))
     assert sharing["sha256"] == alone["sha256"]
     write_npz(shared, {"test_x": federation.test.x + 1})
-    with pytest.raises(UserError, match="is not the file its manifest describes"):
+    with pytest.raises(UserError, match="is not the file that its manifest describes"):
         load(tmp_path / "sharing")
     shared.unlink()
     with pytest.raises(UserError, match=r"test-draw0\.npz cannot be read"):
@@ -160,7 +160,7 @@ def test_damage_is_refused_with_the_remedy(damage, federation: Federation, tmp_p
     with pytest.raises(UserError) as refusal:
         load(tmp_path)
     message = str(refusal.value)
-    assert message.endswith(f"make it again with: snakemake --cores 1 --force {tmp_path}/manifest.json")
+    assert message.endswith(f"rebuild it with: snakemake --cores 1 --force {tmp_path}/manifest.json")
     assert "\n" not in message
 
 
@@ -173,7 +173,7 @@ def test_pickled_arrays_are_neither_written_nor_read(federation: Federation, tmp
     np.savez(buffer, bad=objects)
     save(federation, tmp_path, SETTINGS)
     (tmp_path / "federation.npz").write_bytes(buffer.getvalue())
-    with pytest.raises(UserError, match="is not the file its manifest describes"):
+    with pytest.raises(UserError, match="is not the file that its manifest describes"):
         load(tmp_path)
 
 

@@ -129,10 +129,10 @@ def test_which_rows_a_client_gets_is_random_within_a_class() -> None:
 
 def test_impossible_minimum_is_refused_with_a_number_that_would_do() -> None:
     with pytest.raises(
-        UserError, match=r"at least 30 rows each need 300 rows and there are 240: lower min_rows to 24 "
+        UserError, match=r"at least 30 rows each need 300 rows, but there are 240: lower min_rows to 24 "
     ):
         dirichlet_counts(240, 10, 1.0, 30, seed=0)
-    with pytest.raises(UserError, match="there are 3: take at most 3 clients"):
+    with pytest.raises(UserError, match="there are 3: use at most 3 clients"):
         dirichlet_counts(3, 10, 1.0, 1, seed=0)
     with pytest.raises(UserError, match="lower min_rows to 2 or less"):
         dirichlet_labels(np.zeros(10, dtype=int), 4, 1.0, 3, seed=0)
@@ -144,7 +144,7 @@ def test_the_numbers_that_the_refusal_of_60000_clients_names_work(rows: int, min
     assert advice
     for option in advice.split(", or "):
         least = re.search(r"lower min_rows to (\d+)", option)
-        most = re.search(r"take at most (\d+) clients", option)
+        most = re.search(r"use at most (\d+) clients", option)
         clients, needed = int(most[1]) if most else 60_000, int(least[1]) if least else minimum
         assert dirichlet_counts(rows, clients, 1.0, needed, seed=0).min() >= needed
 

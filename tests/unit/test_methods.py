@@ -1,8 +1,8 @@
 """Every method passes the same battery."""
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -12,7 +12,7 @@ from eflops.config.settings import GatedSettings, TrainingSettings, settings_cla
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average, check_message
+from eflops.training.methods.base import State, Task, Upload, Work, average, check_message, clipped
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
 from eflops.training.methods.fedavg import Method as FedAvg
@@ -70,7 +70,7 @@ def test_runs_with_other_settings_share_a_batch_and_keep_their_bits(name: str, s
     for row, (seed, change) in enumerate(zip([3, 3, 4, 5], changes, strict=True)):
         alone, _ = train_runs(synthetic, "linear", name, [seed], **change)
         assert torch.equal(together[row], alone[0])
-    with pytest.raises(ValueError, match="must agree on rounds"):
+    with pytest.raises(ValueError, match="must have the same rounds"):
         train_runs(synthetic, "linear", name, [0, 1], [{"rounds": 3}, {"rounds": 4}])
 
 
@@ -313,9 +313,37 @@ class Hoarding(FedAvg):
         return sent
 
 
-def test_a_method_that_changes_itself_is_refused(synthetic: Federation) -> None:
-    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; keep"):
-        train_runs(synthetic, "linear", f"{__name__}:Hoarding", [0])
+class HoardingOnItsClass(Hoarding):
+    """The same on an attribute that all its objects share."""
+
+    rest: ClassVar[dict[int, Any]] = {}
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        FedAvg.__init__(self, task)
+
+
+class Store:
+    """What a user may keep numbers in."""
+
+    def __init__(self) -> None:
+        self.rows: dict[int, Any] = {}
+
+    def __setitem__(self, client: int, row: Any) -> None:
+        self.rows[client] = row
+
+
+class HoardingInAStore(Hoarding):
+    """The same in an object."""
+
+    def __init__(self, task: Task, **options: Any) -> None:
+        super().__init__(task)
+        self.rest = Store()
+
+
+@pytest.mark.parametrize("name", ["Hoarding", "HoardingOnItsClass", "HoardingInAStore"])
+def test_a_method_that_changes_itself_is_refused(name: str, synthetic: Federation) -> None:
+    with pytest.raises(UserError, match=r"`update` changed self\.rest, which all clients and runs share; store"):
+        train_runs(synthetic, "linear", f"{__name__}:{name}", [0])
 
 
 class Cutting(FedAvg):
@@ -327,7 +355,7 @@ class Cutting(FedAvg):
 def test_feedback_is_refused_where_the_server_cuts(synthetic: Federation) -> None:
     name = f"{__name__}:Cutting"
     assert "feedback" not in settings_class("fediht").model_fields
-    with pytest.raises(UserError, match="feedback is for methods that exchange raw vectors"):
+    with pytest.raises(UserError, match="feedback works only for methods that exchange raw vectors"):
         train_runs(synthetic, "linear", name, [0], feedback=0.1)
 
 
@@ -347,6 +375,11 @@ class Misshapen(FedAvg):
 
     answer: Any = None
     evaluated: Any = None
+    aggregated: Any = None
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
+        after = super().aggregate(state, uploads, round_)
+        return after if self.aggregated is None else self.aggregated(after["theta"])
 
     def update(self, received: Message, work: Work) -> Message:
         sent = super().update(received, work)
@@ -379,6 +412,12 @@ class Misshapen(FedAvg):
             "what `effective` returns is a tensor of float32 of",
         ),
         ({"evaluated": lambda _: None}, "what `effective` returns is None; it must be a tensor of float32 of shape (2"),
+        ({"aggregated": lambda _: None}, "what `aggregate` returns is None; it must be a dict of tensors by name."),
+        (
+            {"aggregated": lambda theta: {"theta": theta, "rest": torch.full((9999, 9), math.nan)}},
+            "'rest' of what `aggregate` returns is a tensor of float32 of shape (9999, 9); it must be a tensor with 2",
+        ),
+        ({"aggregated": lambda theta: {"theta": theta, "rate": 0.1}}, "'rate' of what `aggregate` returns is of type"),
     ],
 )
 def test_a_message_of_another_shape_or_type_is_refused(
@@ -398,8 +437,16 @@ def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
     assert task.gated < task.size
     with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
         check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
-    with pytest.raises(UserError, match=rf"has {task.gated} values, and {task.size} are averaged"):
+    with pytest.raises(UserError, match=rf"has {task.gated} values; the average has {task.size}"):
         average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
+
+
+def test_an_average_or_a_clip_over_fewer_runs_than_answered_is_refused() -> None:
+    upload = Upload(torch.tensor([0, 7]), torch.ones(2), plain(torch.ones(2, 5)))
+    with pytest.raises(UserError, match="'theta' is averaged for 2 runs, and run 7 has an answer"):
+        average([upload], "theta", torch.zeros(2, 5))
+    with pytest.raises(UserError, match="3 gradients are clipped with 2 limits"):
+        clipped(torch.ones(3, 5), torch.ones(2, 1))
 
 
 def test_a_gradient_at_weights_of_another_shape_is_refused(synthetic: Federation) -> None:

@@ -155,7 +155,7 @@ def test_the_unit_is_the_draw_whose_seeds_are_averaged_first(source):
     assert row["spread"] == pytest.approx(draws.std())
     assert row[["lower", "upper"]].isna().all()
     assert "2 data draws, the 2 run seeds of each averaged first" in table.note
-    assert table.note.endswith("Over fewer than three there is no interval: it would say nothing.")
+    assert table.note.endswith("Means over fewer than three have no interval.")
 
 
 def test_only_gated_methods_have_open_gates(source):

@@ -257,7 +257,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (nets.batch_norm, {}, "training changes its buffers 1.running_mean, .*torch.nn.GroupNorm"),
     (lambda shape, classes: nn.Linear(3, 1), {}, "a step on rows of shape .2, 5. fails"),
     (lambda shape, classes: 1 / 0, {}, r"build.*fails .test_modules.py, line \d+, ZeroDivisionError"),
-    (lambda shape, classes: 3, {}, "should give a torch.nn.Module, and gave int"),
+    (lambda shape, classes: 3, {}, "should return a torch.nn.Module, but returned int"),
     (lambda shape, classes: nn.Identity(), {}, "no parameters to train"),
     (lambda shape, classes: nn.LazyLinear(1), {}, "state the input size"),
     (lambda shape, classes: nn.Linear(5, 1).double(), {}, "must be torch.float32"),
@@ -265,7 +265,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (lambda shape, classes: nn.Linear(5, 3), {"classes": 4}, "has shape .2, 3.; give .rows, 4."),
     (nets.linear, {"gated": ["head"]}, "there is no head with parameters; the module has 0"),
     (nets.linear, {"gated": []}, "it names no module"),
-    (nets.linear, {"loss": wrong_loss}, "a step on rows|should give one number"),
+    (nets.linear, {"loss": wrong_loss}, "a step on rows|should return one number"),
 ]
 
 

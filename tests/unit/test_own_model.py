@@ -12,9 +12,10 @@ import yaml
 from eflops import code, trust
 from eflops.cli import main
 from eflops.config import load
+from eflops.config.jobs import training_jobs
 from eflops.config.messages import ConfigError
 from eflops.config.models import data_settings
-from eflops.config.plan import cell_spec, slices
+from eflops.config.plan import cell_spec
 from eflops.data.federation import Block
 from eflops.training import check
 from eflops.training.engines import reference
@@ -97,11 +98,11 @@ def test_the_model_is_no_part_of_the_data() -> None:
 
 def test_an_edit_of_the_file_changes_the_jobs_code(tmp_path: Path) -> None:
     config = load.check(CONFIG)
-    before = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    before = {job.cell: spec.code for job, spec in training_jobs(config)}
     assert "my_net" in code.code_hashes(*code.training_roots("eflops", "my_net:build", "reference"))
     (tmp_path / "my_net.py").write_text(FILE.replace("width=3", "width=4"))
     forget_files()
-    after = {slice_.cell: spec.code for slice_, spec in slices(config)}
+    after = {job.cell: spec.code for job, spec in training_jobs(config)}
     assert all(before[cell] != after[cell] for cell in before)
 
 
@@ -117,7 +118,7 @@ def test_methods_that_the_reference_engine_lacks_run_on_the_batched_one() -> Non
     [
         (("datasets", "small", "model"), "my_net:bild", "datasets.small.model: .*build"),
         (("datasets", "small", "model"), "no_net:build", "there is no module no_net"),
-        (("datasets", "small", "model"), "my_net:narrow", "is called with shape and classes"),
+        (("datasets", "small", "model"), "my_net:narrow", "cannot be called with shape and classes"),
         (("datasets", "small", "model"), "softmax", "datasets.small.model: "),
         (("experiments", "second", "model"), "my_net:bild", "experiments.second.model: .*build"),
         (("datasets", "small"), {**CONFIG["datasets"]["small"], "model": "linear", "gated": ["a"]}, "small.gated: "),
@@ -181,9 +182,9 @@ def rows(settings, ratio, seed, raw=None):
 """
 SENTENCES = {
     "fails_on_real_rows": r"the evaluation of the test rows fails \(broken.py, line 9, ValueError: too many rows\).",
-    "random": "the same weights and rows have another loss in a second call",
-    "pair": "forward should give one tensor, and gave tuple.",
-    "build": r"metrics\(output, y\) should give numbers by name, and gave {'each': tensor",
+    "random": "the same weights and rows have a different loss in a second call",
+    "pair": "forward should return one tensor, but returned tuple.",
+    "build": r"metrics\(output, y\) should return numbers by name, but returned {'each': tensor",
 }
 
 

@@ -139,12 +139,12 @@ def test_a_new_matrix_may_hold_other_columns_in_any_order_but_no_gene_may_lack(r
     whole[GENES[::-1]].assign(note="new", age=40).to_csv("new.tsv", sep="\t")
     pd.testing.assert_frame_equal(model.predict("new.tsv", "samples"), model.predict("matrix.csv", "samples"))
     whole.drop(columns="g7").to_csv("short.csv")
-    with pytest.raises(UserError, match=r"short.csv lacks 1 of the 20 genes needed: g7."):
+    with pytest.raises(UserError, match=r"short.csv lacks 1 of the 20 genes that are needed: g7."):
         model.predict("short.csv", "samples")
 
 
 def test_what_is_no_model_is_refused(results: Path) -> None:
-    with pytest.raises(UserError, match=r"matrix.csv is not a model as `eflops model` writes it"):
+    with pytest.raises(UserError, match=r"matrix.csv is not a model file of `eflops model`"):
         read_model(Path("matrix.csv"))
     with pytest.raises(UserError, match=r"none.csv is missing; make it with: eflops model"):
         read_model(Path("none.csv"))

@@ -1,4 +1,4 @@
-"""The interval for one further draw covers as often as it says, and agrees with statsmodels and sums by hand."""
+"""The interval for one more draw covers as often as it says, and agrees with statsmodels and sums by hand."""
 
 import numpy as np
 import pytest
@@ -111,7 +111,7 @@ def test_the_interval_of_a_share_covers_a_further_split() -> None:
 
 
 def test_a_column_is_judged_jointly_as_the_prediction_of_a_regression_would() -> None:
-    """Of one number Hotelling's test is the t-test for one further unit; of several, F of a regression on a mark."""
+    """Of one number Hotelling's test is the t-test for one more unit; of several, F of a regression on a mark."""
     generator = np.random.default_rng(4)
     units = generator.normal(size=(20, 1))
     (alone,) = prediction_intervals(units[:, None, :], [Noise(0.0, 1)])

@@ -113,7 +113,7 @@ def test_a_change_that_the_spread_over_draws_hides_is_shown_by_pairs(tmp_path: P
     assert shift.clear
     assert shift.p is not None
     assert shift.p < 1e-6
-    assert "1 metrics of cells moved, 1 of them clearly" in summary(difference)
+    assert "1 metrics of cells moved, 1 of them significantly" in summary(difference)
 
 
 def test_noise_is_not_called_a_clear_change(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_results_of_an_older_version_are_refused_but_by_diff(
     record = results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed0.json"
     for words in (["audit", results], ["explorer", results], ["show", record], ["verify", record], ["times", results]):
         assert main([str(word) for word in words]) == 2
-        assert "CHANGELOG.md#renamed-in-030 lists the present names" in capsys.readouterr().err
+        assert "CHANGELOG.md#renamed-in-030 lists the new names" in capsys.readouterr().err
     assert main(["diff", str(results), str(small_results)]) == 0
 
 
@@ -163,4 +163,4 @@ def test_a_full_run_is_added_to_the_table_of_reproductions(
     assert (row["minutes"], row["moved"]) == ("3", "0")
     assert int(row["compared"]) > 100
     assert main(["attest", str(small_published), "--published", str(small_published), "--out", str(table)]) == 2
-    assert "these are the published results themselves" in capsys.readouterr().err
+    assert "these are the published results" in capsys.readouterr().err

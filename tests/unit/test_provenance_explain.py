@@ -36,7 +36,8 @@ def test_a_cell_leads_to_its_runs_and_their_origin(small_results: Path, capsys: 
     record = read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed1.json")
     assert explanation.startswith("tables/support_recovery.csv: ratio 0.64, method eflops, mean = ")
     assert (
-        "the mean of support_recovery over data draws (splits), each the mean of its runs that finished" in explanation
+        "the mean of support_recovery over data draws (splits), after averaging the finished runs of each"
+        in explanation
     )
     assert "Runs (3)" in explanation
     for seed in range(3):
@@ -143,7 +144,7 @@ def test_a_number_that_does_not_follow_from_the_records_is_said_to(results: Path
     ("words", "column", "message"),
     [
         (("0.65",), "eflops", r"no row fits '0\.65'; there are ratio \(0\.64, 1\.0\)"),
-        (("0.64",), None, r"rows fit; say which method \(eflops"),
+        (("0.64",), None, r"rows fit; select one by method \(eflops"),
         (("0.64",), "elfops", "no row fits 'elfops'"),
     ],
 )
@@ -178,7 +179,7 @@ def test_a_reference_that_no_run_made_leads_to_its_file(
     small_results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     explanation = explained(capsys, small_results / TABLE, "--row", "0.64", "--column", "lasso")
-    assert "no run: it is read from gathered/support_recovery.references.csv" in explanation
+    assert "no runs: it is read from gathered/support_recovery.references.csv" in explanation
     assert "the same" in explanation
 
 
@@ -190,7 +191,7 @@ def test_a_foreign_file_is_not_taken_for_a_table_of_the_usual_results(
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"\xff\x00" * 20)
     assert main(["explain", str(foreign), "--row", "0.64", "--column", "eflops"]) == 2
-    assert "it lies in no results folder, and results does not hold it" in capsys.readouterr().err
+    assert "it is not in a results folder, and results does not contain it" in capsys.readouterr().err
     foreign.write_bytes((results / TABLE).read_bytes())
     assert "method eflops, mean" in explained(capsys, foreign, "--row", "0.64", "--column", "eflops")
 
@@ -204,14 +205,14 @@ def test_a_table_that_was_not_made_yet_is_not_shown_as_the_published_one(
     assert main(["explain", "results/tables/support_recovery.csv", "--row", "0.64"]) == 2
     printed = capsys.readouterr().err
     assert "there is no such file; make it with: snakemake --cores 2 results/tables/support_recovery.csv" in printed
-    assert "or explain the published one: results/published/tables/support_recovery.csv" in printed
+    assert "or explain the published file: results/published/tables/support_recovery.csv" in printed
 
 
 def test_a_method_that_the_study_does_not_have_is_named(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = results / TABLE
     table.write_text(table.read_text().replace(",fedavg,", ",ridge,"))
     assert main(["explain", str(table), "--row", "0.64", "--column", "ridge"]) == 2
-    assert "ridge is no method of study.json, which is older than the table" in capsys.readouterr().err
+    assert "ridge is not a method of study.json, which is older than the table" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -243,4 +244,4 @@ def test_a_damaged_file_is_told_in_a_sentence(
 def test_a_table_of_bytes_is_refused(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (results / TABLE).write_bytes(b"\xff\xfe\x00")
     assert main(["explain", str(results / TABLE), "--row", "0.64"]) == 2
-    assert "this is not a table as the workflow writes it" in capsys.readouterr().err
+    assert "this is not a table of the workflow" in capsys.readouterr().err

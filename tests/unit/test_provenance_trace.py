@@ -67,7 +67,7 @@ def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Pro
             continue
         if product.name == "fig_temperature":  # its rows stand for trials of a search
             assert traced.runs.empty, str(cell)
-            assert "no run: it is read from" in traced.formula
+            assert "no runs: it is read from" in traced.formula
             continue
         assert len(traced.runs) or cell.keys.get("method") in REFERENCES, str(cell)
         assert traced.formula

@@ -167,7 +167,7 @@ def test_swapped_data_are_refused(data: Path) -> None:
     folder = data / "synthetic/nd1.20-draw0"
     save(build(SYNTHETIC, 1.2, 1), data / "other", SYNTHETIC)
     (data / "other/federation.npz").replace(folder / "federation.npz")
-    with pytest.raises(UserError, match="not the file its manifest describes"):
+    with pytest.raises(UserError, match="not the file that its manifest describes"):
         train(job(data, [0]), quiet)
 
 

@@ -24,8 +24,8 @@ def job(log: str | Path, ends_in: str) -> subprocess.CompletedProcess[str]:
     ("ends_in", "sentence"),
     [
         ("UserError('the file has no rows.')", "eflops: the file has no rows."),
-        ("KeyboardInterrupt", "eflops: stopped; records that were finished are kept,"),
-        (FULL, "is full (No space left on device); make room and run the same command again"),
+        ("KeyboardInterrupt", "eflops: stopped; finished records are kept,"),
+        (FULL, "is full (No space left on device); free some space and run the same command again"),
     ],
 )
 def test_what_the_user_can_mend_is_one_sentence(tmp_path: Path, ends_in: str, sentence: str) -> None:

@@ -25,6 +25,7 @@ from eflops.analysis.needs import (
     TEMPERATURE_GOLUB,
     TEMPERATURE_MNIST,
 )
+from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
 from eflops.analysis.summary.effects import tau
@@ -62,7 +63,7 @@ def claim(verdict: str, *grounds: dict[str, Any], name: str = "claim/it", **line
     usual = {
         "verdict": verdict,
         "figure": "its lead is +0.2 (+0.1 to +0.3), over 6 draws",
-        "size": "+0.2 (+0.1 to +0.3)",
+        "effect": "its lead is +0.2 (+0.1 to +0.3)",
         "failing": 0,
         "of": 1,
         "because": "",
@@ -101,8 +102,8 @@ def test_verdicts_are_counted_in_a_sentence_per_section(made: Source) -> None:
         claim("agrees"),
     )
     assert points(made, "The paper's numbers and claims") == [
-        "Of Table 1's 2 numbers, 1 agrees and 1 agrees at nearest settings. Of its 0 columns as wholes, none is "
-        "judged. Of Table 2's 0 shares, none is judged. Of 1 claims, 1 agrees."
+        "Of Table 1's 2 numbers, 1 agrees and 1 agrees at nearest settings. Of its 0 columns, tested jointly, "
+        "none is judged. Of Table 2's 0 shares, none is judged. Of 1 claims, 1 agrees."
     ]
 
 
@@ -143,7 +144,7 @@ def test_of_numbers_that_differ_the_furthest_is_told_with_its_interval(made: Sou
 def test_columns_that_differ_as_wholes_are_named_with_their_p(made: Source) -> None:
     line = {"section": "Table 1, columns", "id": "table1-column/fedavg", "column": "fedavg", "paper": None}
     write_card(made, line | {"verdict": "differs", "ours": [{"mean": 0.0051}]}, line | {"verdict": "agrees"})
-    assert points(made, "Does not hold") == ["Table 1, columns as wholes: 1 of 2 differs: FedAvg (p 0.0051)."]
+    assert points(made, "Does not hold") == ["Table 1, columns tested jointly: 1 of 2 differs: FedAvg (p 0.0051)."]
 
 
 def test_inconclusive_claims_say_why(made: Source) -> None:
@@ -174,19 +175,19 @@ def lists(shared: int, *missing: tuple[str, float, float], settings: str = "sear
 
 
 def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    stands_out = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
+    outlier = {"id": "table2-list/eflops", "section": "Table 2, lists", "column": "eflops", "verdict": "differs"}
     first, second = ("ferritin", 0.06, 0.8), ("defensin", 0.0, 0.43)
-    write_card(made, stands_out, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
+    write_card(made, outlier, lists=[lists(4, first, second), lists(4, first, second, settings="nearest")])
     assert not points(made, "Does not hold")
     texts = points(made, "Selected genes, Table 2")
     assert texts == [
-        "The paper's list of eflops stands out. The lists of two of our splits share 5.6 of 7 genes on average; the "
+        "The paper's list of eflops is an outlier. The lists of two of our splits share 5.6 of 7 genes on average; the "
         "paper's list and one of ours share 4.0.",
         "Of the paper's 7 genes of eflops, 4 are among our 7. Missing, with the share of our runs and of the paper's: "
         "ferritin (0.06 and 0.80); defensin (0.00 and 0.43).",
         "At nearest settings, 4 of the 7 are. The same are missing.",
     ]
-    write_card(made, stands_out | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
+    write_card(made, outlier | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
     assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings, 7 of the 7 are. Missing: none."]
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
@@ -203,7 +204,7 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
 def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
     small = {"section": "Table 1", "verdict": "not judged", "reason": "It is too small."}
     write_card(made, small, small, {"section": "Table 2", "verdict": "not judged", "reason": "It was not run."})
-    assert points(made, "Not judged") == ["3 of 3 numbers and claims; the reason of most: It is too small."]
+    assert points(made, "Not judged") == ["3 of 3 numbers and claims; most frequent reason: It is too small."]
 
 
 def test_the_constraint_is_told_from_its_claim_by_kind_of_data(made: Source) -> None:
@@ -370,8 +371,8 @@ def test_the_scaling_line_follows_the_genes_that_stay_in_all_three_comparisons(m
 def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     row = {"ratio": 0.64, "difference": -0.2, "low": -0.25, "high": -0.15, "mean": 0.14, "method": "eflops"}
     rows = [
-        row | {"experiment": name, "metric": metric}
-        for name in ("sparse_both", "feedback14", "support_recovery")
+        row | {"experiment": name, "metric": metric, "same_as": "feedback14" if name == "feedback27" else None}
+        for name in ("sparse_both", "feedback14", "feedback27", "support_recovery")
         for metric in ("support_recovery", "share_training")
     ]
     other = rows[0] | {"method": "fediht", "difference": 0.9}
@@ -382,13 +383,16 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     elsewhere = rows[0] | {"ratio": 2.0, "difference": 0.8}
     server = [each | {"experiment": "sparse_server"} for each in rows[:2]]
     made = having(having(having(made, COMMUNICATION, [*rows, other, elsewhere]), REGIMES, server), BYTES, sent)
-    regime, feedback, from_server, formula = points(made, "Sparse messages throughout")
+    regime, feedback, more_bytes, from_server, formula = points(made, "Sparse messages throughout")
     assert regime == (
         "With messages sparse both ways from the first round, as the paper describes (14% of dense bytes), E-FLoPS's "
         f"support recovery differs from that of Table 1's runs by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d "
         "0.64."
     )
     assert feedback.startswith("With error feedback, which the paper does not have (14% of dense bytes), ")
+    assert more_bytes == (
+        "With error feedback and at most 27 % of dense bytes, the search chooses the same settings for E-FLoPS."
+    )
     assert from_server.startswith("With messages sparse from the server only")
     assert "take 10.0% of dense training's bytes; the paper's formula counts 8.0%" in formula
 
@@ -443,26 +447,30 @@ def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
 
 def test_the_end_of_a_run_says_what_was_found_and_names_the_explorer(small_results: Path) -> None:
     lines = closing(small_results).splitlines()
-    assert lines[0].startswith("Reproduction: Of Table 1's 28 numbers")
-    assert f"open {small_results / 'explorer.html'} in a browser" in lines[-2]
+    assert any(line.startswith("Reproduction: Of Table 1's 28 numbers") for line in lines)
+    assert lines[0].startswith(("Reproduced: ", "Not reproduced: ", "Inconclusive: ", "Not judged: "))
+    assert f"open {small_results / 'explorer.html'} in a browser" in lines[-1]
     assert len(lines) <= 10
 
 
 def test_claims_have_their_verdict_and_effect_as_fields(made: Source) -> None:
-    names = [{"against": "Fed-IHT"}, {"against": "FedIter-HT", "size": "0.5 (0.4 to 0.6)"}]
-    write_card(made, claim("agrees"), claim("differs", *names, name="claim/two"), claim("not judged", grounds=[]))
+    names = [{"against": "Fed-IHT"}, {"against": "FedIter-HT", "effect": "it is 0.5 (0.4 to 0.6)"}]
+    unjudged = claim("not judged", grounds=[], reason="No run.")
+    write_card(made, claim("agrees", row="syn-lr"), claim("differs", *names, name="claim/two"), unjudged)
     one, two, none = summarise(made).claims
-    assert (one.short, one.verdict, one.effect) == ("It wins", "agrees", "+0.2 (+0.1 to +0.3)")
-    assert two.effect == "+0.2 (+0.1 to +0.3) against Fed-IHT; 0.5 (0.4 to 0.6) against FedIter-HT"
+    assert (one.short, one.verdict, one.effect) == ("It wins", "agrees", "its lead is +0.2 (+0.1 to +0.3)")
+    assert two.effect == "its lead is +0.2 (+0.1 to +0.3); it is 0.5 (0.4 to 0.6)"
     assert two.link == "scorecard?line=claim/two"
-    assert none.effect == ""
+    assert none.effect == "No run."
+    words = {"Reproduced": CHECKS["syn-lr"].topic, "Not reproduced": "It wins", "Not judged": "It wins"}
+    assert summarise(made).answers == words
 
 
 def test_points_of_one_headline_are_joined_in_the_order_of_the_front_page(made: Source) -> None:
     fact = {"metric": "support recovery", "mean": -0.001, "low": -0.012, "high": 0.01, "draws": 20}
     write_card(made, entropy=[fact], lists=[])
     first, second = summarise(made).headlines
-    assert (first.headline, second.headline) == HEADLINES[:2]
+    assert [first.headline, second.headline] == list(HEADLINES)[:2]
     assert second.text == points(made, "Entropy")[0]
     assert second.link == "tables/support_recovery_tests"
 

@@ -2,14 +2,16 @@
 
 import ast
 import json
+import shutil
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import eflops
-from eflops import cli, trust
+from eflops import cli, code, trust
 from eflops.config.load import check
 from eflops.config.models import KINDS
 from eflops.config.products import general_entries, project_entries
@@ -18,7 +20,9 @@ from eflops.data.build import builder
 from eflops.errors import UserError
 from eflops.provenance.audit.audit import audit_crate
 from eflops.provenance.audit.study import check_present
+from eflops.provenance.explain import explanation
 from eflops.results.store import opened
+from eflops.script import logged
 from small_results import CONFIG
 
 SOURCE = Path(eflops.__file__).parent
@@ -114,7 +118,7 @@ def test_a_config_inside_the_folder_that_is_read_is_its_senders(
         with pytest.raises(trust.Untrusted):
             builder(STRANGER)
     with trust.session(Path("config.yaml")):
-        with pytest.raises(UserError, match="this is no crate of results"):
+        with pytest.raises(UserError, match="this is not a crate of results"):
             audit_crate(Path())
         with pytest.raises(trust.Untrusted):
             builder(STRANGER)
@@ -150,7 +154,50 @@ def test_nothing_else_in_the_package_imports_by_name() -> None:
         assert names.isdisjoint({"import_module", "__import__", "exec_module", "exec", "run_path", "run_module"}), path
 
 
-def test_commands_put_the_working_folder_behind_what_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", ["installed"])
-    cli.main(["check", "--config", "absent.yaml"])
-    assert sys.path == ["installed", str(Path.cwd())]
+def test_a_folder_in_which_a_command_is_typed_shadows_no_library_and_gives_none_that_is_missing(
+    results: Path, stranger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """pandas, for one, tries to import packages that are not installed; a sent folder may hold files of these names."""
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(stranger.parent)])
+    shutil.copyfile(stranger.parent / "stranger_part.py", results / "not_installed.py")
+    monkeypatch.setattr(explanation, "explain", lambda *_: import_module("not_installed"))
+    monkeypatch.chdir(results)
+    for config in ("", json.dumps(CONFIG)):
+        Path("config.yaml").write_text(config)
+        cli.main(["explain", "tables/support_recovery.csv", "--row", "0.64", "--column", "eflops"])
+        assert "No module named 'not_installed'" in capsys.readouterr().err
+    assert not stranger.exists()
+
+
+def test_a_module_of_the_users_is_found_where_the_command_is_typed_behind_what_is_installed(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(tmp_path)])
+    before = list(sys.path)
+    with trust.session(folder=tmp_path):
+        assert code.module_file("stranger_part") == tmp_path / "stranger_part.py"
+        assert sys.path == before
+        trust.allow("data set", STRANGER)
+        assert callable(builder(STRANGER))
+        assert sys.path == [*before, str(tmp_path)]
+    assert sys.path == before
+
+
+def test_a_session_inherits_nothing_and_leaves_nothing(stranger: Path, tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text(f"datasets: {{mine: {{kind: '{STRANGER}'}}}}")
+    with trust.session(config):
+        trust.allow_all()
+        with trust.session(), pytest.raises(trust.Untrusted):
+            builder(STRANGER)
+        assert callable(builder(STRANGER))
+    with pytest.raises(trust.Untrusted):
+        builder(STRANGER)
+
+
+def test_what_a_job_or_a_command_may_run_ends_with_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with logged(str(tmp_path / "job.log")):
+        assert trust.is_trusted("data set", STRANGER)
+    assert not trust.is_trusted("data set", STRANGER)
+    cli.main(["audit", str(tmp_path / "absent"), "--trust"])
+    assert not trust.is_trusted("data set", STRANGER)

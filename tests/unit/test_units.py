@@ -47,5 +47,5 @@ def test_one_or_two_units_have_no_interval_and_the_note_says_so(draws: int):
     cells = summarise_units(draw_runs, ["accuracy"], ["method"])
     assert cells["mean"].item() == pytest.approx(0.2 if draws == 1 else 0.25)
     assert cells[["lower", "upper"]].isna().all(axis=None)
-    assert too_few(cells["units"]) == " Over fewer than three there is no interval: it would say nothing."
+    assert too_few(cells["units"]) == " Means over fewer than three have no interval."
     assert not too_few(pd.Series([0, 3]))

@@ -10,8 +10,8 @@ import small_results
 from eflops.analysis import products, references
 from eflops.analysis.gather import gather_cells
 from eflops.config import load
+from eflops.config.jobs import training_jobs
 from eflops.config.models import data_settings
-from eflops.config.plan import slices
 from eflops.config.products import product_job
 from eflops.config.products import products as planned_products
 from eflops.data.build import make
@@ -57,7 +57,7 @@ def _name(frame: FrameType) -> str:
 def run_study(results: Path) -> None:
     """What the workflow does for Table 1, job after job."""
     config = load.check(RAW)
-    jobs = [job for job, _ in slices(config)]
+    jobs = [job for job, _ in training_jobs(config)]
     make(data_settings(config.datasets["synthetic"]), results / "data/synthetic/nd0.64-draw0")
     specs = [results / f"{job.job}.json" for job in jobs]
     for job, spec in zip(jobs, specs, strict=True):

@@ -18,13 +18,13 @@ def refused(study: Study, *arguments: str) -> str:
 
 def test_a_tab_in_the_config_is_named_with_file_and_line(study: Study) -> None:
     study.edit("config.yaml", "methods:\n", "methods:\n\tflops: 1\n")
-    assert "config.yaml, line 6: this is not valid YAML; a tab stands there; indent with spaces." in refused(study)
+    assert "config.yaml, line 6: this is not valid YAML; there is a tab; indent with spaces." in refused(study)
 
 
 def test_a_tab_in_an_overlay_is_named_with_file_and_line(study: Study) -> None:
     (study.folder / "over.yaml").write_text("methods:\n\tflops: 1\n")
     output = refused(study, "all", "--configfile", "over.yaml")
-    assert "config: over.yaml, line 2: this is not valid YAML; a tab stands there; indent with spaces." in output
+    assert "config: over.yaml, line 2: this is not valid YAML; there is a tab; indent with spaces." in output
 
 
 def test_a_key_that_stands_twice_in_an_overlay_is_refused(study: Study) -> None:
@@ -36,7 +36,7 @@ def test_a_key_that_stands_twice_in_an_overlay_is_refused(study: Study) -> None:
 
 def test_an_overlay_that_is_nested_too_deep_ends_in_a_sentence(study: Study) -> None:
     (study.folder / "over.yaml").write_text(f"methods: {'[' * 3000}{']' * 3000}\n")
-    sentence = "config: over.yaml: this is nested too deep; a config has at most 40 levels."
+    sentence = "config: over.yaml: this is nested too deeply; a config has at most 40 levels."
     assert sentence in refused(study, "--configfile", "over.yaml")
 
 
@@ -52,7 +52,7 @@ def test_a_mapping_on_the_command_line_braces_in_a_label_and_a_space_in_the_resu
 
 def test_a_misspelt_target_names_the_nearest(study: Study) -> None:
     output = refused(study, "results/tables/suport_recovery.csv")
-    assert "suport_recovery.csv: nothing makes this file; did you mean results/tables/support_recovery.csv?" in output
+    assert "suport_recovery.csv: no rule makes this file; did you mean results/tables/support_recovery.csv?" in output
     assert "did you mean results/data/synthetic/nd0.64-draw0/manifest.json?" in refused(
         study, "results/data/synthetc/nd0.64-draw0/manifest.json"
     )

@@ -41,11 +41,10 @@ def test_the_method_of_the_docs_appears_in_the_tables(study: Study) -> None:
 
 
 def test_the_data_set_of_the_docs_is_trained_on(study: Study) -> None:
-    (code,), (entry,) = blocks("adding-a-dataset.md", "python"), blocks("adding-a-dataset.md", "yaml")
+    (code,), (entry, experiment) = blocks("adding-a-dataset.md", "python"), blocks("adding-a-dataset.md", "yaml")
     (study.folder / "waves.py").write_text(code)
     append_below(study.folder / "config.yaml", "datasets", entry)
-    experiment = "experiments:\n  toy: {dataset: waves, methods: [fedavg], seeds: 1}\n"
-    append_below(study.folder / "config.yaml", "experiments", experiment)
+    append_below(study.folder / "config.yaml", "experiments", experiment.replace("eflops, ", ""))
     study.snakemake("results/gathered/toy.csv", "results/gathered/toy.references.csv")
     record = json.loads((study.folder / "results/runs/toy/all/fedavg/base/draw0-seed0.json").read_text())
     assert record["result"]["status"] == "finished"

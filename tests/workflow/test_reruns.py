@@ -96,8 +96,8 @@ def test_an_altered_record_is_refused_with_the_command_that_mends_it(study: Stud
     shutil.copyfile(study.folder / path.replace("seed1", "seed0"), study.folder / path)
     (study.folder / GATHERED).unlink()
     output = study.snakemake(GATHERED, check=False)
-    assert f"{path}: this is not the record that training left there" in output
-    (command,) = re.findall(r"train the run again with: rm (.*) && snakemake", output)
+    assert f"{path}: this is not the record that training wrote" in output
+    (command,) = re.findall(r"retrain the run with: rm (.*) && snakemake", output)
     (study.folder / command).unlink()
     study.snakemake(GATHERED)
 
@@ -142,7 +142,7 @@ def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> Non
 
 def test_a_forced_job_says_what_to_delete(study: Study) -> None:
     study.snakemake("--force", cell("eflops"))
-    assert "trained 0 of 2 runs; delete the records of the others to train those again" in log_of(study, "eflops")
+    assert "trained 0 of 2 runs; delete the records of the others to retrain them" in log_of(study, "eflops")
 
 
 def log_of(study: Study, cell: str) -> str:

@@ -58,7 +58,7 @@ def test_after_a_full_disk_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("a file system of a given size needs user namespaces")
     assert "first: 1" in done.stdout
-    assert "is full (No space left on device); make room and run the same command again" in done.stderr
+    assert "is full (No space left on device); free some space and run the same command again" in done.stderr
     assert "Traceback" not in done.stderr
     assert ".part" not in done.stdout
     kept = int(done.stdout.split("first: 1")[1].split()[0])
@@ -87,7 +87,7 @@ def test_after_ctrl_c_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
     os.killpg(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=300)
     assert running.returncode != 0
-    assert "eflops: stopped; records that were finished are kept, and the same command goes on from there" in said
+    assert "eflops: stopped; finished records are kept, and the same command continues from there" in said
     assert "Traceback" not in said
     kept = len(records(study))
     assert 0 < kept < SEEDS
@@ -119,7 +119,10 @@ def test_a_results_folder_that_cannot_be_written_to_is_named(tmp_path: Path) -> 
     if done.returncode == 77 or "unshare failed" in done.stderr:
         pytest.skip("a read-only file system needs user namespaces")
     assert done.returncode == 1
-    assert "results: this folder cannot be written to; make it writable, or set `results` to another." in done.stderr
+    assert (
+        "results: this folder cannot be written to; make it writable, or set `results` to another folder."
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 

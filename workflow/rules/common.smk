@@ -28,7 +28,8 @@ if Path(sys.executable).exists():
 
 from eflops.config.load import check, in_order_of, read_yaml
 from eflops.config.messages import ConfigError
-from eflops.config.plan import all_plans, slices
+from eflops.config.jobs import training_jobs
+from eflops.config.plan import all_plans
 from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.files import locate
@@ -58,7 +59,7 @@ except ConfigError as error:
 
 RESULTS = STUDY.results
 PLANS = {plan.name: plan for plan in all_plans(STUDY)}
-CELLS = {cell.cell: cell for cell, _ in slices(STUDY)}
+CELLS = {cell.cell: cell for cell, _ in training_jobs(STUDY)}
 PRODUCTS = {product.name: product for product in products(STUDY)}
 SEARCH_OF = {search.entry: name for name, search in STUDY.searches.items()}
 

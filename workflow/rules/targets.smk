@@ -18,5 +18,5 @@ SMALLEST_SEARCH = sorted(SEARCH_OF, key=lambda entry: sum(SEARCH_OF[entry] in Pa
 # the nearest name. The host of a module may have files of its own there.
 IS_MODULE = Path(workflow.basedir) not in (ROOT, ROOT / "workflow")
 for word in [] if IS_MODULE else sys.argv[1:]:
-    if mistake := misspelt(word, STUDY, PRODUCTS.values(), CELLS):
+    if mistake := misspelt(word, STUDY):
         sys.exit(mistake)

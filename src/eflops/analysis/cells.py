@@ -124,5 +124,7 @@ def _with_diverged(row: pd.Series, mean: str, beside: Cell, counts: bool) -> Cel
 def _index(name: Hashable) -> int:
     """The index of a row in `Table.data`; a row that was taken from elsewhere has none."""
     if not isinstance(name, int | np.integer):
-        raise TypeError(f"{name!r} is no row of a table's data; take rows with `rows_by`, which keeps their index.")
+        raise TypeError(
+            f"{name!r} is not a row of the table's data; take rows with `rows_by`, which keeps their index."
+        )
     return int(name)

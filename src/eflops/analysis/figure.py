@@ -27,11 +27,22 @@ else:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as a product's function makes it.
+    """What the function of a figure returns.
 
-    data: the plotted numbers; runs: the rows that they sum up, one row per run (and round ...), for `eflops explain`;
-    paint: draws the figure, which happens only when a picture is written; metric: the column of `runs` that numbers are
-    about where no key of theirs says it.
+    Args:
+        data: the plotted numbers, one row per point; it becomes the CSV file.
+        runs: the rows that `data` summarises, one per run (and round, ...), for `eflops explain`.
+        paint: returns the drawing; it is called only when a picture is written.
+        metric: the column of `runs` that the numbers summarise, unless a key `metric` of `data` names it.
+
+    Example:
+        def make(source: Source) -> Figure:
+            runs = source.runs(source.experiment)
+            def paint():
+                drawing, axes = canvas()
+                axes.plot(runs["seed"], runs["accuracy"], "o")
+                return drawing
+            return Figure(runs[["method", "seed", "accuracy"]], runs, paint)
     """
 
     data: pd.DataFrame

@@ -47,10 +47,10 @@ def checked(spec: CellSpec, cell: str, results: Path) -> Iterator[tuple[str, rec
     for run in job.runs:
         path = job.folder / run.path
         if not path.exists():
-            raise UserError(f"{path}: this record is gone; make it again with: snakemake --cores 2 all")
+            raise UserError(f"{path}: this record is missing; rebuild it with: snakemake --cores 2 all")
         entry = _read(path)
         if manifest.get(run.path) != entry.record_sha256:
-            raise UserError(f"{path}: this is not the record that training left there; {_mend(path)}")
+            raise UserError(f"{path}: this is not the record that training wrote; {_mend(path)}")
         if record.key(entry.run, entry.origin) != record.key(job.spec.identity(run), job.origin(run)):
             raise UserError(f"{path}: {difference(entry, job.origin(run))}; {_mend(path)}")
         yield f"{job.spec.ratio}/{job.spec.name}/{run.path}", entry
@@ -129,7 +129,7 @@ def _read(path: Path) -> record.Record:
 
 
 def _mend(path: Path) -> str:
-    return f"train the run again with: rm {shlex.quote(str(path))} && snakemake --cores 2 all"
+    return f"retrain the run with: rm {shlex.quote(str(path))} && snakemake --cores 2 all"
 
 
 def difference(entry: record.Record, planned: record.Origin) -> str:
@@ -141,7 +141,7 @@ def difference(entry: record.Record, planned: record.Origin) -> str:
         if had.get(name) != wanted.get(name)
     ]
     if entry.origin.data_sha256 != planned.data_sha256:
-        changed.append("its data were others")
+        changed.append("its data differ")
     if entry.origin.code_hash != planned.code_hash:
-        changed.append("its code was another")
-    return f"this record was made otherwise ({'; '.join(changed) or 'it is another run'})"
+        changed.append("its code differs")
+    return f"this record has another origin ({'; '.join(changed) or 'it is another run'})"

@@ -56,7 +56,7 @@ def summary_trials(products: "Iterable[Product]") -> list[str]:
 
 
 def judges(targets: Path) -> list[str]:
-    """The modules that judge the paper's numbers and claims."""
+    """The modules that compare the paper's numbers and claims with the runs."""
     numbers = [section.lines.partition(":")[0] for section in SECTIONS]
     paper = read_paper(targets)
     return sorted({*numbers, *map(module_of, [*paper.claims, *paper.own_claims])})

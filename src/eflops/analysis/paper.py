@@ -94,7 +94,7 @@ def read_targets(path: Path) -> dict[str, Any]:
         targets = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(
-            f"{path}: there is no such targets file; resources/paper/targets.yaml is the project's."
+            f"{path}: there is no such targets file; the project's is resources/paper/targets.yaml."
         ) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         reason = " ".join(str(error).split())

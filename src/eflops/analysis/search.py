@@ -40,7 +40,9 @@ OUTCOME = (".json", ".csv", ".runs.csv.gz")
 # Of the paper's genes: how many are among as many that a trial selects most, and the share of runs that select each.
 GENES, LISTED, SHARE = "gene_frequency", "listed", "share@"
 MEASURED = ("r2", "support_recovery", "accuracy", "auc", "cross_entropy")
-HEADER = "# Written whole by `make search`: what the search on each data set chose for each method (docs/choices.md)."
+HEADER = (
+    "# Written by `make search`: the settings that the search on each data set chose for each method (docs/choices.md)."
+)
 
 
 def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Ranking) -> pd.DataFrame:

@@ -73,17 +73,17 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 
 @dataclass(frozen=True)
 class Table:
-    """A table as a product's function makes it: plain numbers, and the rows that people read.
+    """What the function of a table returns: plain numbers, and the rows that people read.
 
     Args:
         data: plain numbers, one row per case, with the index 0, 1, 2, ...; it becomes the CSV file.
-        rows: the printed rows, each a mapping from the column's heading to its cell; text is a cell without numbers,
-            and a dash stands where a row lacks a column. Markdown, LaTeX, HTML and explorer are written from them.
+        rows: the printed rows, each a mapping from the column's heading to its cell; plain text is a cell without
+            numbers, and a missing column prints as a dash. Markdown, LaTeX, HTML and the explorer show these rows.
         note: the sentences below the table.
-        runs: the rows that `data` sums up, one row per run (and layer, gene ...), for `eflops explain`.
-        metric: the column of `runs` that numbers are about where no key of theirs says it.
-        title: that of the product where it is empty.
-        columns: the headings, where they do not follow from the rows.
+        runs: the rows that `data` summarises, one per run (and layer, gene, ...), for `eflops explain`.
+        metric: the column of `runs` that the numbers summarise, unless a key `metric` of `data` names it.
+        title: replaces the title of the config entry.
+        columns: the headings, if they do not follow from the rows.
 
     Example:
         data = summarise(runs, "accuracy", ["method"])

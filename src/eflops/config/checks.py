@@ -32,9 +32,9 @@ MOST_VARIANTS = 100_000
 def mistakes(config: Config) -> Iterator[str]:
     """Every mistake, a sentence each that starts with its key."""
     if not config.experiments and not config.searches:
-        yield "experiments: there is none, so there is nothing to do; describe at least one."
+        yield "experiments: missing; define at least one."
     for name in config.searches.keys() & config.experiments.keys():
-        yield f"searches.{name}: an experiment has this name too, and both keep records under it; rename one."
+        yield f"searches.{name}: an experiment has the same name, and both store records under it; rename one."
     yield from _dataset_mistakes(config)
     yield from _model_mistakes(config)
     methods = [*_method_mistakes(config)]
@@ -69,7 +69,7 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                 # What a study has written down says its defaults too.
                 given = getattr(entry, other) != type(entry).model_fields[other].default
                 if getattr(entry, one) is not None and given:
-                    yield f"{key_path}.{other}: {one} is given as well; keep one of the two."
+                    yield f"{key_path}.{other}: {one} is given too; keep one of the two."
         if isinstance(entry, Table):
             yield from _column_mistakes(entry, key_path)
         if ":" in entry.kind:
@@ -83,7 +83,7 @@ def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
     for name in entry.features:
         others = {"the target": name == entry.target, "the site": name == entry.sites, "ignored": name in entry.ignore}
         for other in [other for other, used in others.items() if used]:
-            yield f"{key_path}.features: {name!r} is {other} too; take it out of one of the two."
+            yield f"{key_path}.features: {name!r} is {other} too; remove it from one of the two."
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:
@@ -94,7 +94,7 @@ def _model_mistakes(config: Config) -> Iterator[str]:
             if entry.model is not None and ":" in entry.model:
                 yield from custom.function_mistakes(entry.model, f"{section}.{name}.model", custom.BUILD_MODEL)
             elif entry.gated and ":" not in model:
-                right = "all weights of a built-in model are gated; leave this key out"
+                right = "all weights of a built-in model are gated; remove this key"
                 yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
 
 
@@ -150,7 +150,7 @@ def _names_mistakes(config: Config, entry: Experiment | Search, key_path: str) -
     if sized and not entry.ratios:
         yield f"{key_path}.ratios: missing; synthetic data needs at least one N/d, such as [0.64]."
     if not sized and entry.ratios:
-        yield f"{key_path}.ratios: {entry.ratios} is wrong; {entry.dataset} has a fixed size, so leave this key out."
+        yield f"{key_path}.ratios: {entry.ratios} is wrong; {entry.dataset} has a fixed size; remove this key."
 
 
 def _known_methods(config: Config, entry: Experiment | Search) -> list[str]:
@@ -164,13 +164,13 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
         if entry.chosen_entry and entry.chosen_entry not in (entries := chosen_entries(config)):
             yield unknown(f"{key_path}.chosen_entry", entry.chosen_entry, entries)
         if entry.cases_of and not entry.cases:
-            right = "adopt the outcome of a search that writes one, or write the cases here"
+            right = "run a search that writes it and adopt its result, or write the cases here"
             yield f"{key_path}.cases_of: the chosen settings have no entry {entry.cases_of}; {right}."
         if entry.target in RULES or entry.target in {f"data_{name}" for name in config.datasets}:
-            yield f"{key_path}.target: the workflow has a rule {entry.target} already; give the target another name."
+            yield f"{key_path}.target: the workflow already has a rule {entry.target}; give the target another name."
         longest = ",".join(f"{key}={max(map(str, values), key=len)}" for key, values in entry.vary.items())
         if len(longest) > LONGEST_LABEL:
-            right = f"a folder is named by it, with at most {LONGEST_LABEL} letters; vary fewer settings at once"
+            right = f"it names a folder, with at most {LONGEST_LABEL} characters; vary fewer settings at once"
             yield f"{key_path}.vary: the variant {shown(longest)} is too long; {right}."
         if (count := math.prod(map(len, entry.vary.values()))) > MOST_VARIANTS:
             yield f"{key_path}.vary: this makes {count:,} variants; the limit is {MOST_VARIANTS:,}, so vary less."
@@ -193,7 +193,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
         yield from _goal_mistakes(config, entry, key_path)
         first = searched.setdefault(entry.entry, name)
         if first != name:
-            yield f"{key_path}.chosen_entry: searches.{first} writes {entry.entry} already; give one another name."
+            yield f"{key_path}.chosen_entry: searches.{first} already writes {entry.entry}; rename one."
         for method in set(entry.admit.sent) - set(entry.methods):
             yield unknown(f"{key_path}.admit.sent", method, entry.methods)
         for method in set(entry.method_ranges) - set(entry.methods):
@@ -211,7 +211,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
         for other, experiment in config.experiments.items():
             if experiment.dataset == entry.dataset and set(experiment.draws) & set(entry.draws):
                 shared = sorted(set(experiment.draws) & set(entry.draws))
-                right = "a search needs other draws"
+                right = "choose other draws for the search"
                 yield f"{key_path}.draws: {shared} are also evaluated by experiments.{other}; {right}."
 
 
@@ -222,9 +222,9 @@ def _goal_mistakes(config: Config, entry: Search, key_path: str) -> Iterator[str
     if known and entry.metric not in known:
         yield f"{key_path}.metric: runs on {entry.dataset} have no {entry.metric}; use {' or '.join(known)}."
     if entry.nearest == "support_recovery" and not isinstance(dataset, Synthetic):
-        yield f"{key_path}.nearest: support_recovery is the paper's table of synthetic data; leave this out."
+        yield f"{key_path}.nearest: support_recovery is the paper's table of synthetic data; remove this key."
     if entry.nearest == "gene_frequency" and not isinstance(dataset, Expression):
-        yield f"{key_path}.nearest: gene_frequency is the paper's table of expression data; leave this out."
+        yield f"{key_path}.nearest: gene_frequency is the paper's table of expression data; remove this key."
 
 
 def chosen_entries(config: Config) -> list[str]:

@@ -24,7 +24,7 @@ def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
     if source is None:
         yield f"{key_path}: there is no module {module}; {_right('methods')}."
     elif "Method" not in _names(_tree(source)):
-        yield f"{key_path}: {module} is no method but a part of some; {_right('methods')}."
+        yield f"{key_path}: {module} is not a method but a helper module of methods; {_right('methods')}."
 
 
 def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
@@ -37,7 +37,7 @@ def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> 
     parts, needed = _parts(module, name, promised=False), _parts(f"{BUILT_IN}.base", "Method") or set()
     missing = [] if parts is None or "__getattr__" in parts else sorted(needed - parts - {"__init__"})
     if missing:
-        yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base says what parts a method has."
+        yield f"{key_path}.method: {path} has no {_listed(missing)}; {BUILT_IN}.base lists the parts of a method."
     yield from _option_mistakes(path, options, f"{key_path}.options")
 
 
@@ -79,7 +79,7 @@ def _bind_mistakes(
     try:
         _signature(function).bind(*given, **dict.fromkeys(named))
     except TypeError as error:
-        return [f"{key_path}: {path} is called with {_listed([*given, *named])}, and it cannot be: {error}."]
+        return [f"{key_path}: {path} cannot be called with {_listed([*given, *named])}: {error}."]
     return []
 
 
@@ -101,8 +101,8 @@ def _listed(names: list[str]) -> str:
 
 def _right(kind: str) -> str:
     if kind in ("datasets", "products"):
-        return "put its file beside the Snakefile, or install it, and name 'module:function'"
-    return f"name a method of {BUILT_IN} or 'module:Class', whose file stands beside the Snakefile"
+        return "put its file beside the Snakefile or install it, and write 'module:function'"
+    return f"name a method of {BUILT_IN} or 'module:Class' in a file beside the Snakefile"
 
 
 def _tree(source: Path) -> ast.Module:
@@ -133,11 +133,19 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
     for node in body:
         if isinstance(node, Definition) and node.name == name:
             return module, node
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return _defined(node.module, alias.name)
-    return module, None
+    home, _, original = _imported(body).get(name, "").rpartition(".")
+    return _defined(home, original) if home else (module, None)
+
+
+def _imported(body: Iterable[ast.stmt]) -> dict[str, str]:
+    """What a module imports, by the name that it has there, with the full name."""
+    names: dict[str, str] = {}
+    for node in body:
+        if isinstance(node, ast.Import):
+            names |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            names |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set[str] | None:
@@ -173,14 +181,6 @@ def _base(module: str, base: ast.expr) -> tuple[str, str]:
         return module, base.id
     if not isinstance(base, ast.Attribute):
         return module, ""
-    prefix, source = ast.unparse(base.value), module_file(module)
-    for node in _tree(source).body if source else []:
-        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            for alias in node.names:
-                if (alias.asname or alias.name) == prefix:
-                    return f"{node.module}.{alias.name}", base.attr
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if (alias.asname or alias.name) == prefix:
-                    return alias.name, base.attr
-    return module, ""
+    source = module_file(module)
+    home = _imported(_tree(source).body if source else []).get(ast.unparse(base.value))
+    return (home, base.attr) if home else (module, "")

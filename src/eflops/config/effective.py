@@ -84,7 +84,7 @@ def overridden_choices(config: Config) -> Iterator[str]:
                 for key, value in part.items():
                     if key_path.startswith("chosen."):
                         chosen[key] = (key_path, value)
-                    elif key_path.startswith("methods.") and key in chosen and chosen[key][1] != value:
+                    elif key in chosen and chosen[key][1] != value:
                         origin, old = chosen[key]
                         line = f"{key_path}.{key}: {value} overrides {old}, which the search chose ({origin})"
                         if line not in seen:

@@ -31,7 +31,7 @@ class UniqueKeyLoader(yaml.SafeLoader):
             key = self.construct_object(key_node, deep=True)
             if key in keys:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
+                    None, None, f"the key {key!r} appears twice", key_node.start_mark
                 )
             keys.add(key)
         return super().construct_mapping(node, deep)
@@ -44,14 +44,14 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise ConfigError([f"{path}: the config file cannot be read ({error.strerror})."]) from None
     except (UnicodeDecodeError, yaml.reader.ReaderError):
-        raise ConfigError([f"{path}: this is not a text file in UTF-8, so it is no config file."]) from None
+        raise ConfigError([f"{path}: this is not a text file in UTF-8; a config file must be one."]) from None
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        tab = "a tab stands there; indent with spaces" if "'\\t'" in str(error.problem) else ""
+        tab = "there is a tab; indent with spaces" if "'\\t'" in str(error.problem) else ""
         problem = tab or " ".join(filter(None, [error.context, error.problem]))
         raise ConfigError([f"{path}{line}: this is not valid YAML; {problem}."]) from None
     except RecursionError:
-        raise ConfigError([f"{path}: this is nested too deep; a config has at most {DEEPEST} levels."]) from None
+        raise ConfigError([f"{path}: this is nested too deeply; a config has at most {DEEPEST} levels."]) from None
     except (yaml.YAMLError, TypeError, ValueError) as error:
         raise ConfigError([f"{path}: this is not valid YAML; {' '.join(str(error).split())}."]) from None
     if content is not None and not isinstance(content, dict):
@@ -64,7 +64,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def refuse_broken_files(arguments: Iterable[str]) -> None:
-    """End the program with a sentence for each config file among a command's arguments that cannot be read."""
+    """End the program with a sentence for each config file among a command's arguments that cannot be read.
+
+    The default profile calls it, before Snakemake itself reads these files.
+    """
     broken: list[str] = []
     for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
         try:
@@ -86,9 +89,11 @@ def _unusable(raw: object) -> str:
             return f"{'.'.join(path[:3])}...: this has more than {LARGEST:,} values; use fewer anchors."
         key_path = ".".join(path)
         if len(path) > DEEPEST:
-            return f"{'.'.join(path[:3])}...: this is nested too deep, or holds itself; use at most {DEEPEST} levels."
+            return (
+                f"{'.'.join(path[:3])}...: this is nested too deeply, or contains itself; use at most {DEEPEST} levels."
+            )
         if isinstance(value, str) and not value.isprintable() and any("\ud800" <= each <= "\udfff" for each in value):
-            return f"{key_path}: {value!r} holds half of a character, which no file can hold; leave it out."
+            return f"{key_path}: {value!r} contains half of a character, which no file can store; remove it."
         if isinstance(value, Mapping):
             parts = [(str(key).encode("ascii", "backslashreplace").decode(), key) for key in value]
             waiting += [((*path, part), each) for part, key in parts for each in (key, value[key])]
@@ -127,7 +132,7 @@ def read(*paths: Path, trusted: bool = True) -> Config:
         raw = merge(raw, read_yaml(Path(path)))
     if not raw:
         raise ConfigError(
-            [f"{' '.join(map(str, paths))}: nothing stands there; docs/config.md says what a config holds."]
+            [f"{' '.join(map(str, paths))}: the file is empty; docs/config.md describes the keys of a config."]
         )
     return check(raw, trusted)
 
@@ -139,12 +144,12 @@ def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:
         return dict(raw)
     file = locate(path)
     if file is None:
-        raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or leave this out."])
+        raise ConfigError([f"chosen: there is no file {path}; name one that `make search` wrote, or remove this key."])
     chosen, by_case = {}, _case_entries(raw)
     experiments: dict[str, Any] = {**(raw.get("experiments") or {})}  # type: ignore[dict-item]
     for entry, by_method in read_yaml(file).items():
         if not isinstance(by_method, Mapping) or not all(isinstance(each, Mapping) for each in by_method.values()):
-            right = "each data set should have methods, and each method its settings, such as eflops: {rate: 0.1}"
+            right = "it should map data sets to methods, and methods to settings, such as eflops: {rate: 0.1}"
             raise ConfigError([f"{path}, {entry}: {shown(by_method)} is wrong; {right}."])
         for name in by_case.get(entry, ()):
             experiments[name] = {**experiments[name], "cases": merge(by_method, experiments[name].get("cases") or {})}

@@ -1,18 +1,15 @@
 """Mistakes in the config and in the requested files, as sentences: where, what stands there, what would be right."""
 
 import difflib
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from eflops.config.models import FORMER, KINDS, Config, Experiment, Expression, Interval, Method, OwnData, Search, Table
-from eflops.config.plan import all_plans
-from eflops.config.products import Product
+from eflops.config.jobs import job_files
+from eflops.config.models import FORMER, KINDS, Config, Experiment, Interval, Method, OwnData, Search
 from eflops.errors import UserError
-from eflops.results import paths
 
 LONGEST = 80
 
@@ -43,7 +40,7 @@ def unknown(key_path: str, key: str, known: Iterable[str]) -> str:
     if FORMER.get(key) in names:
         return f"{key_path}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
     near = difflib.get_close_matches(key, names, n=1, cutoff=0.0)
-    hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "nothing may stand here"
+    hint = f"did you mean '{near[0]}'? Known here: {', '.join(names)}" if near else "this mapping must be empty"
     return f"{key_path}: '{key}' is not known; {hint}."
 
 
@@ -101,32 +98,14 @@ def _model_at(path: list[int | str], raw: object) -> type[BaseModel]:
 NAMED = ("tables", "figures", "gathered", "cells", "search", "data")
 
 
-def misspelt(file: str, config: Config, products: Iterable[Product], cells: Iterable[str]) -> str:
-    """What is wrong with a file that nothing makes, in a sentence; empty for all other words.
-
-    cells: the manifests of all training jobs, below the results folder.
-    """
+def misspelt(file: str, config: Config) -> str:
+    """What is wrong with a file that nothing makes, in a sentence; empty for all other words."""
     below = file.removeprefix(f"{config.results}/")
     folder, _, rest = below.partition("/")
-    known = {*_files(config, products), *cells}
-    if below == file or not rest or folder not in NAMED or below in known:
+    if below == file or not rest or folder not in NAMED:
         return ""
-    (near,) = difflib.get_close_matches(below, sorted(known), n=1, cutoff=0.0)
-    return f"{file}: nothing makes this file; did you mean {config.results}/{near}?"
-
-
-def _files(config: Config, products: Iterable[Product]) -> Iterator[str]:
-    """The files of tables and figures, of gathered runs, of searches and of data, below the results folder."""
-    for product in products:
-        yield from product.files
-    for plan in all_plans(config):
-        for template in (paths.GATHERED, paths.CURVES, paths.SUPPORTS, paths.REFERENCES):
-            yield template.format(experiment=plan.name)
-        for ratio, draw in itertools.product(plan.ratios, plan.draws):
-            for template in (paths.DATA_MANIFEST, paths.DATA_ARRAYS):
-                yield template.format(dataset=plan.dataset, ratio=ratio, draw=draw)
-    for search in config.searches.values():
-        yield from (template.format(dataset=search.entry) for template in (paths.TRIALS, paths.CHOSEN))
-    for name, entry in config.datasets.items():
-        if isinstance(entry, Expression | Table):
-            yield paths.GENES.format(dataset=name)
+    known = {path for path in job_files(config) if path.startswith(f"{folder}/")}
+    near = difflib.get_close_matches(below, sorted(known), n=1, cutoff=0.0)
+    if below in known or not near:
+        return ""
+    return f"{file}: no rule makes this file; did you mean {config.results}/{near[0]}?"

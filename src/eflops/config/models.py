@@ -26,7 +26,7 @@ Item = TypeVar("Item")
 def _distinct(values: list[Item]) -> list[Item]:
     for index, value in enumerate(values):
         if value in values[:index]:
-            raise PydanticCustomError("twice", "it should name {value} once", {"value": repr(value)})
+            raise PydanticCustomError("twice", "it should name {value} only once", {"value": repr(value)})
     return values
 
 
@@ -38,7 +38,7 @@ Names = Annotated[list[Name], NotEmpty, Once]
 ImportPath = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
 # Modules of a torch module, such as features.0.
 Modules = Annotated[list[Annotated[str, Field(pattern=r"^\w+(\.\w+)*$")]], NotEmpty, Once]
-OWN_MODEL = "the model fitted to it, or module:function for a torch module of your own (docs/adding-a-model.md)"
+OWN_MODEL = "the model fitted to it, or module:function for your own torch module (docs/adding-a-model.md)"
 Ratios = Annotated[list[Positive], Once]
 Draws = Annotated[list[Seed], NotEmpty, Once]
 
@@ -53,31 +53,33 @@ def _results_folder(text: str) -> str:
     folder = PurePath(text)
     parts = folder.relative_to(Path.cwd()).parts if folder.is_relative_to(Path.cwd()) else folder.parts
     # The root of the disk and ~, which nobody would replace by the home folder, are no folders for results.
-    if parts in ((), ("/",)) or parts[0].startswith("~") or ".." in parts or set("{}*?\n\t") & set(text):
+    # One that begins with a dash would be an option in the commands that explain prints.
+    odd = parts in ((), ("/",)) or parts[0].startswith(("~", "-"))
+    if odd or ".." in parts or set("{}*?\n\t") & set(text):
         right = "it should name a folder below this one or a full path, without braces, such as results"
         raise PydanticCustomError("folder", right)
     for name in PROJECT_FOLDERS:
         if parts[: name.count("/") + 1] == PurePath(name).parts:
             raise PydanticCustomError(
-                "folder", "{name} holds files of the project; name another folder", {"name": name}
+                "folder", "{name} contains files of the project; choose another folder", {"name": name}
             )
     return text
 
 
 class Dataset(Strict):
-    """What every data set states: how it is split over clients, the model fitted to it and how sparse that is to be."""
+    """Keys of every data set: its clients, its model, and the model's sparsity."""
 
     label: str = Field("", description="name in tables and figures")
-    settings_like: Name | None = Field(None, description="another data set whose method settings hold here too")
+    settings_like: Name | None = Field(None, description="another data set whose chosen settings are used here too")
     clients: Count = Field(10, description="K, the number of clients")
-    client_fraction: Part = Field(1.0, description="share of the clients that take part in a round")
+    client_fraction: Part = Field(1.0, description="share of the clients that are selected per round")
     count_concentration: Annotated[Positive | None, FromText] = Field(
         None, description="Dirichlet concentration of the clients' sample counts; null: equal counts"
     )
-    min_rows: Count = Field(1, description="rows that every client has at least")
-    density: Part = Field(description="rho, the share of weights a sparse model keeps")
+    min_rows: Count = Field(1, description="smallest number of rows of a client")
+    density: Part = Field(description="rho, the share of weights that a sparse model keeps")
     gated: Modules | None = Field(
-        None, description="modules of a model of your own that are gated, counted in the density and cut; null: all"
+        None, description="modules of a custom model that are gated, cut, and counted in the density; null: all"
     )
 
 
@@ -101,33 +103,37 @@ class Expression(Dataset):
 
     kind: Literal["expression"] = Field(description="the word expression")
     model: Literal["softmax"] | ImportPath = Field("softmax", description=OWN_MODEL)
-    density: Part = Field(0.001, description="rho, the share of weights a sparse model keeps")
+    density: Part = Field(0.001, description="rho, the share of weights that a sparse model keeps")
     genes_per_class: Annotated[Count | None, FromText] = Field(
-        None, description="weights that a sparse model keeps, instead of density"
+        None, description="number of weights per class that a sparse model keeps, instead of density"
     )
-    matrix: str = Field(description="CSV, TSV or npz file; seen from the working folder, or else beside the Snakefile")
+    matrix: str = Field(description="CSV, TSV or npz file, in the working folder or next to the Snakefile")
     rows: Literal["samples", "genes"] = Field("samples", description="what a row of the matrix is")
     samples: str | None = Field(None, description="a second file, one row per sample, with the columns named below")
     labels: str = Field("class", description="the column that holds each sample's class")
-    classes: list[str] = Field([], description="the classes in order; samples of others are left out; empty: all")
-    clients_by: str | None = Field(None, description="the column that names each sample's site; a site is a client")
-    gene_names: list[str] = Field([], description="files with gene, symbol, name or description, a row per gene")
-    floor: Annotated[float | None, FromText] = Field(None, description="values below it are set to it")
-    ceiling: Annotated[float | None, FromText] = Field(None, description="values above it are set to it")
+    classes: list[str] = Field([], description="the classes in order; other samples are excluded; empty: all classes")
+    clients_by: str | None = Field(None, description="the column of sites; each site becomes a client")
+    gene_names: list[str] = Field(
+        [], description="files with a row per gene and the columns gene, symbol, name or description"
+    )
+    floor: Annotated[float | None, FromText] = Field(None, description="smaller values are set to this")
+    ceiling: Annotated[float | None, FromText] = Field(None, description="larger values are set to this")
     min_fold: Annotated[Positive | None, FromText] = Field(
-        None, description="keep genes whose largest value exceeds so many times the least"
+        None, description="keep genes whose largest value exceeds the smallest by this factor"
     )
     min_range: Annotated[Positive | None, FromText] = Field(
-        None, description="keep genes whose largest value exceeds the least by so much"
+        None, description="keep genes whose largest value exceeds the smallest by this amount"
     )
-    intercept: Flag = Field(False, description="give each class an intercept, which is never gated or cut")
+    intercept: Flag = Field(False, description="add an intercept per class, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms before scaling")
-    scaling: Literal["whole", "per_array", "per_gene"] = Field("per_array", description="what is standardised alone")
+    scaling: Literal["whole", "per_array", "per_gene"] = Field(
+        "per_array", description="what is standardised separately: everything as a whole, each array or each gene"
+    )
     test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
-        0.25, description="of every class, at least two samples"
+        0.25, description="share of each class's samples for testing, at least two"
     )
     test_rows: Annotated[Count | None, FromText] = Field(
-        None, description="test samples whatever their class, instead of test_share"
+        None, description="number of test samples regardless of class, instead of test_share"
     )
 
     @property
@@ -145,34 +151,33 @@ class Table(Dataset):
         description="glm: linear regression for numbers, softmax regression for classes; or module:function for a torch"
         " module of your own (docs/adding-a-model.md)",
     )
-    density: Part = Field(0.1, description="rho, the share of weights a sparse model keeps")
+    density: Part = Field(0.1, description="rho, the share of weights that a sparse model keeps")
     keep: Annotated[Count | None, FromText] = Field(
-        None, description="weights that a sparse model keeps, of classes so many each, instead of density"
+        None,
+        description="number of weights that a sparse model keeps (for classification: per class), instead of density",
     )
-    file: str = Field(
-        description="CSV, TSV, npz or parquet; seen from the working folder, or else beside the Snakefile"
-    )
+    file: str = Field(description="CSV, TSV, npz or parquet file, in the working folder or next to the Snakefile")
     target: str = Field(description="the column to predict")
     task: Literal["regression", "classification"] | None = Field(
-        None, description="whether the target is a number or a class; null: numbers if the column holds numbers alone"
+        None, description="whether the target is a number or a class; null: regression if all values are numbers"
     )
-    classes: list[str] = Field([], description="the classes in order; rows of others are left out; empty: all")
-    sites: str | None = Field(None, description="the column that names each row's site; a site is a client")
-    id: str | None = Field(None, description="the column that names the rows; null: they are numbered")
-    ignore: list[str] = Field([], description="columns that are left out")
-    features: list[str] = Field([], description="the columns that predict, in order; empty: all others")
+    classes: list[str] = Field([], description="the classes in order; other rows are excluded; empty: all classes")
+    sites: str | None = Field(None, description="the column of sites; each site becomes a client")
+    id: str | None = Field(None, description="the column of row names; null: rows are numbered")
+    ignore: list[str] = Field([], description="columns to exclude")
+    features: list[str] = Field([], description="the feature columns, in order; empty: all others")
     one_hot: Annotated[int, FromText, Field(ge=0, le=10**4)] = Field(
-        10, description="a text column with at most so many values becomes a column of 0 and 1 for each value"
+        10, description="text columns with at most this many different values are one-hot encoded"
     )
-    intercept: Flag = Field(True, description="give the model an intercept, which is never gated or cut")
+    intercept: Flag = Field(True, description="add an intercept, which is never gated or cut")
     log: Flag = Field(False, description="take logarithms of the features before scaling")
     scaling: Literal["per_feature", "per_row", "whole", "none"] = Field(
-        "per_feature", description="what is standardised alone, by the training rows"
+        "per_feature", description="what is standardised separately, with the mean and deviation of the training rows"
     )
     test_share: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
-        0.25, description="share of the rows, and of every class, for testing; at least two"
+        0.25, description="share of the rows (of each class) for testing, at least two"
     )
-    test_rows: Annotated[Count | None, FromText] = Field(None, description="test rows, instead of test_share")
+    test_rows: Annotated[Count | None, FromText] = Field(None, description="number of test rows, instead of test_share")
 
     @property
     def files(self) -> list[str]:
@@ -194,18 +199,20 @@ class Mnist(Dataset):
     ratio_per_class: Share = Field(0.01981, description="share of each class's training images that is used")
     label_concentration: Positive = Field(1.0, description="Dirichlet concentration of the clients' labels")
     test_rows: Annotated[Annotated[int, Field(ge=1, le=10_000)] | None, FromText] = Field(
-        None, description="test images used; null: all 10,000"
+        None, description="number of test images; null: all 10,000"
     )
-    standardise: Flag = Field(False, description="scale pixels to mean 0 and deviation 1")
+    standardise: Flag = Field(False, description="scale pixels to mean 0 and standard deviation 1")
 
 
 class OwnData(Dataset):
-    """A data set of the user's own: `kind` is the import path of its builder."""
+    """A custom data set: `kind` is the import path of its builder."""
 
     kind: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="its builder, as module:function")
     model: Literal["linear", "softmax", "cnn"] | ImportPath = Field(description=OWN_MODEL)
-    intercept: Flag = Field(False, description="give a linear or softmax model an intercept, never gated or cut")
-    options: dict[str, Value] = Field({}, description="whatever the builder reads from settings['options']")
+    intercept: Flag = Field(
+        False, description="add an intercept to a linear or softmax model; it is never gated or cut"
+    )
+    options: dict[str, Value] = Field({}, description="passed to the builder as settings['options']")
 
 
 KINDS: dict[str, type[Dataset]] = {
@@ -234,96 +241,103 @@ AnyDataset = Annotated[
 
 
 class Method(Strict):
-    """A column of the tables: an algorithm, its settings, and whether the clients' data are pooled."""
+    """A column of the tables: an algorithm with its settings."""
 
     method: Annotated[str, Field(pattern=r"^(\w+|[\w.]+:\w+)$")] = Field(
         description="a module of eflops.training.methods, or module:Class for your own method"
     )
     label: str = Field(description="name in tables and figures")
-    pooled: Flag = Field(False, description="train centrally: one client that holds everything")
-    options: dict[str, Value] = Field({}, description="keyword arguments of your own method")
-    settings_like: Name | None = Field(None, description="another method whose chosen settings hold here too")
-    defaults: Settings = Field({}, description="settings on data sets for which no search chose any")
-    settings: Settings = Field({}, description="settings on every data set, above chosen ones")
+    pooled: Flag = Field(False, description="centralized training: one client has all rows")
+    options: dict[str, Value] = Field({}, description="keyword arguments of a custom method")
+    settings_like: Name | None = Field(None, description="another method whose chosen settings are used here too")
+    defaults: Settings = Field({}, description="settings on data sets without chosen settings")
+    settings: Settings = Field({}, description="settings on every data set; they override chosen settings")
     per_dataset: dict[str, Settings] = Field(
-        {}, description="settings on one data set, those like it, or experiments with this chosen_entry"
+        {}, description="settings on one data set (and those with its settings_like), or for one chosen_entry"
     )
 
 
 class Experiment(Strict):
-    """A full crossing of ratios, methods, settings, data draws and run seeds."""
+    """All combinations of ratios, methods, settings, data draws and run seeds."""
 
     dataset: Name = Field(description="a data set of this file")
-    model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
-    gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
-    methods: Names = Field(description="methods of this file, in the order of the columns")
-    ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
+    model: ImportPath | None = Field(None, description="a custom model instead of the data set's")
+    gated: Modules | None = Field(None, description="the gated modules of that model; null: all")
+    methods: Names = Field(description="methods of this file, in the order of table columns")
+    ratios: Ratios = Field([], description="values of N/d for synthetic data; empty for data of a fixed size")
     draws: Draws = Field([0], description="data seeds: draws of synthetic data, train/test splits of real data")
     seeds: Runs = Field(30, description="number of run seeds")
     first_seed: Seed = Field(0, description="the first run seed; the others follow it")
-    evaluate_every: Count = Field(5, description="rounds between evaluations; the last of a phase is always evaluated")
-    target: Name = Field("all", description="the target of snakemake that trains and shows it")
-    chosen_entry: Name | None = Field(
-        None, description="an entry of the chosen settings, such as synthetic_nearest, above that of the data set"
+    evaluate_every: Count = Field(
+        5, description="rounds between evaluations; the last round of a phase is always evaluated"
     )
-    settings: Settings = Field({}, description="settings changed for all methods of this experiment")
-    vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field({}, description="settings crossed in a grid")
-    cases: dict[Name, Settings] = Field({}, description="named sets of settings, instead of a grid")
+    target: Name = Field("all", description="the snakemake target that runs it and makes its tables and figures")
+    chosen_entry: Name | None = Field(
+        None, description="an entry of the chosen settings that overrides the data set's, such as synthetic_nearest"
+    )
+    settings: Settings = Field({}, description="settings of all methods in this experiment")
+    vary: dict[str, Annotated[list[Setting], NotEmpty, Once]] = Field(
+        {}, description="a grid: every combination of these values"
+    )
+    cases: dict[Name, Settings] = Field({}, description="named sets of settings instead of a grid")
     cases_of: Name | None = Field(
-        None, description="an entry that a search chose and whose parts are the cases, such as synthetic_temperature"
+        None, description="an entry of the chosen settings whose parts are the cases, such as synthetic_temperature"
     )
 
 
 class Interval(Strict):
-    """Values between two ends, drawn evenly or evenly in the logarithm."""
+    """An interval of values, drawn uniformly or uniformly on a log scale."""
 
     low: Annotated[float, FromText] = Field(description="the lower end")
     high: Annotated[float, FromText] = Field(description="the upper end")
-    log: Flag = Field(False, description="draw evenly in the logarithm; low must be above 0")
+    log: Flag = Field(False, description="draw uniformly on a log scale; low must be above 0")
 
 
 Range = Interval | Annotated[list[Setting], NotEmpty]
 
 
 class Admission(Strict):
-    """What a trial must keep to, so that its method is the one that is searched for."""
+    """Conditions that a trial must meet to be chosen."""
 
     open_gates: Annotated[Positive | None, FromText] = Field(
-        None, description="gates open after training, at each N/d in the mean, at most so many times the kept weights"
+        None, description="largest mean number of open gates after training at each N/d, as a multiple of the target"
     )
-    sent: dict[Name, Positive] = Field({}, description="by method: bytes sent in training, as a share of dense ones")
+    sent: dict[Name, Positive] = Field({}, description="by method: largest share of dense bytes sent in training")
 
 
 class Search(Strict):
-    """A random search: the same number of trials for every method, on draws and seeds that nothing else uses."""
+    """A random search with the same number of trials for every method, on draws and seeds that nothing else uses."""
 
     dataset: Name = Field(description="a data set of this file")
     chosen_entry: Name | None = Field(
-        None, description="the entry of the chosen settings that it writes; null: its data set's"
+        None, description="the entry of the chosen settings that the search writes; null: the data set's"
     )
-    model: ImportPath | None = Field(None, description="a model of your own, instead of the data set's")
-    gated: Modules | None = Field(None, description="its modules that are gated, instead of the data set's; null: all")
+    model: ImportPath | None = Field(None, description="a custom model instead of the data set's")
+    gated: Modules | None = Field(None, description="the gated modules of that model; null: all")
     methods: Names = Field(description="methods of this file")
-    ratios: Ratios = Field([], description="N/d of synthetic data; empty for data of a fixed size")
-    draws: Draws = Field(description="data seeds that no experiment uses")
+    ratios: Ratios = Field([], description="values of N/d for synthetic data; empty for data of a fixed size")
+    draws: Draws = Field(description="data seeds; no experiment may use them")
     seeds: Runs = Field(description="number of run seeds")
     first_seed: Seed = Field(description="the first run seed; the others follow it")
-    trials: Runs = Field(description="settings drawn for each method")
-    group: Count = Field(1, description="trials in a row that share what runs of one batch must agree on")
-    metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="what trials are ranked by")
-    score: Literal["mean", "mean_minus_sd"] = Field("mean", description="what a trial's runs are summed up to")
-    admit: Admission = Field(Admission(), description="trials that may be chosen")
+    trials: Runs = Field(description="number of random settings per method")
+    group: Count = Field(1, description="successive trials that share the settings that must be equal within a batch")
+    metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="metric that ranks the trials")
+    score: Literal["mean", "mean_minus_sd"] = Field(
+        "mean", description="how the runs of a trial are combined into its score"
+    )
+    admit: Admission = Field(Admission(), description="conditions on trials that can be chosen")
     by_bytes: dict[Name, Positive] = Field(
-        {}, description="further entries that it writes from the same trials: those that send at most this share"
+        {}, description="further entries from the same trials: the best that sends at most this share of dense bytes"
     )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
-        None, description="the paper's table whose columns the entry <chosen_entry>_nearest comes nearest"
+        None,
+        description="the paper's table for the entry <chosen_entry>_nearest, the trial nearest to the paper's column",
     )
-    settings: Settings = Field({}, description="settings that every trial has")
-    ranges: dict[str, Range] = Field({}, description="settings searched for every method")
-    method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further settings, by method")
+    settings: Settings = Field({}, description="settings of all trials")
+    ranges: dict[str, Range] = Field({}, description="ranges for all methods")
+    method_ranges: dict[Name, dict[str, Range]] = Field({}, description="further ranges, by method")
     cross: dict[Name, dict[str, Annotated[list[Setting], NotEmpty, Once]]] = Field(
-        {}, description="by method: settings whose values are all trained with each drawn setting, nothing else changed"
+        {}, description="by method: settings whose values are all combined with each drawn setting"
     )
 
     @property
@@ -343,27 +357,27 @@ class Config(Strict):
     """The whole file."""
 
     results: Annotated[str, AfterValidator(_results_folder)] = Field(
-        "results", description="folder that everything generated goes to"
+        "results", description="folder for everything that the workflow generates"
     )
     engine: Literal["batched", "reference", "flower"] = Field(
-        "batched", description="what trains; the numbers are the same"
+        "batched", description="the training engine; all engines give the same numbers"
     )
     chosen: str | Chosen | None = Field(
-        None, description="file of the settings that searches chose, or these settings by data set and method"
+        None, description="file of chosen settings, or the settings themselves by data set and method"
     )
-    block_size: Count = Field(32, description="runs trained side by side in one batch; smaller needs less memory")
+    block_size: Count = Field(32, description="largest number of runs in a batch; a smaller number needs less memory")
     seeds_per_job: Annotated[Count | None, FromText] = Field(
-        None, description="seeds of a cell that one job trains; fewer spread a cell over nodes; null: all"
+        None, description="seeds of a cell per job; a smaller number spreads a cell over more nodes; null: all"
     )
     mnist_folder: Annotated[str, NotEmpty] | None = Field(
-        None, description="folder with the MNIST files; without it they are downloaded"
+        None, description="folder of the MNIST files; null: download them"
     )
     datasets: dict[Name, AnyDataset] = Field(description="data sets by name")
     methods: dict[Name, Method] = Field(description="methods by name, in the order of tables and legends")
     experiments: dict[Name, Experiment] = Field(description="experiments by name")
     searches: dict[Name, Search] = Field({}, description="searches by name")
     products: dict[Name, dict[str, Any] | None] = Field(
-        {}, description="your own tables and figures, and changes of those in config/products.yaml; null: leave out"
+        {}, description="your tables and figures, and changes to those in config/products.yaml; null removes one"
     )
 
     @property
@@ -399,7 +413,7 @@ def data_settings(entry: Dataset) -> DataSettings:
     return cast(DataSettings, entry.model_dump(mode="json", exclude=unused))
 
 
-# Former names: the error for one gives the present name, and older results stay readable.
+# Former names: the error for one gives the present name.
 FORMER = {
     "tune_rounds": "finetune_rounds",
     "tune_rate": "finetune_rate",
@@ -407,34 +421,3 @@ FORMER = {
     "settings_of": "chosen_entry",
     "chooses": "chosen_entry",
 }
-
-# The leukaemia data used to be a separate kind; what that kind fixed is in the config now.
-GOLUB: dict[str, Any] = {
-    "kind": "expression",
-    "matrix": "resources/golub/expression.csv.gz",
-    "rows": "genes",
-    "samples": "resources/golub/samples.csv",
-    "classes": ["ALL", "AML"],
-    "gene_names": ["resources/golub/probes.csv.gz", "resources/golub/gene_names.csv"],
-    "floor": 100,
-    "ceiling": 16000,
-    "min_fold": 5,
-    "min_range": 500,
-}
-SCALINGS: dict[str, dict[str, Any]] = {
-    "intensity": {"scaling": "whole"},
-    "intensity_per_array": {"scaling": "per_array"},
-    "log10_per_array": {"scaling": "per_array", "log": True},
-    "log10_per_gene": {"scaling": "per_gene", "log": True},
-}
-
-
-def with_present_names(stored: object) -> Any:
-    """JSON values of an older study or record with the present names, at any depth."""
-    if isinstance(stored, list):
-        return [with_present_names(value) for value in stored]
-    if not isinstance(stored, dict):
-        return stored
-    if stored.get("kind") == "golub":
-        return {**stored, **GOLUB, **SCALINGS[stored["scaling"]]}
-    return {FORMER.get(key, key): with_present_names(value) for key, value in stored.items()}

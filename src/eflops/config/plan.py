@@ -1,13 +1,12 @@
-"""From experiments to jobs: which cells there are, which runs each trains, and where their records lie."""
+"""From experiments to cells: which there are, which runs each trains and with which settings, and where records lie."""
 
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-from eflops.code import combined, engine_of, training_hashes
+from eflops.code import engine_of
 from eflops.config.cell import CellSpec
 from eflops.config.models import (
     FORMER,
@@ -21,8 +20,6 @@ from eflops.config.models import (
     model_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
-from eflops.files import read_json
-from eflops.results import paths
 from eflops.results.labels import BASE, WHOLE, Run, ratio_label
 from eflops.rng import numpy_generator
 
@@ -229,32 +226,3 @@ def all_plans(config: Config) -> Iterator[Plan]:
     """The plans of all experiments and searches."""
     for name in (*config.experiments, *config.searches):
         yield plan_of(config, name)
-
-
-@dataclass(frozen=True)
-class Slice:
-    """One training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
-
-    job: str
-    cell: str
-    runs: str
-    text: str
-
-    def is_complete(self, results: Path) -> bool:
-        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
-        try:
-            return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
-        except (OSError, ValueError, KeyError, TypeError):
-            return False
-
-
-def slices(config: Config) -> Iterator[tuple[Slice, CellSpec]]:
-    """Every training job of a config, with its spec."""
-    for plan in all_plans(config):
-        for spec in cell_specs(config, plan.name):
-            code = combined(training_hashes(spec.method, spec.model, spec.engine))
-            for part, seeds in plan.parts(config.seeds_per_job):
-                job = spec.model_copy(update={"seeds": seeds, "code": code})
-                names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
-                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
-                yield Slice(name, cell, runs, job.text()), job

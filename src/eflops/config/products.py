@@ -10,11 +10,11 @@ from functools import cache
 from typing import Annotated, Any, TypedDict, cast
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from eflops.config.models import Config, Expression, Name, Table
 from eflops.config.settings import Strict
-from eflops.files import PROJECT, locate
+from eflops.files import PROJECT, below, locate
 from eflops.results import paths
 from eflops.results.labels import WHOLE
 from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
@@ -31,11 +31,13 @@ class Product(Strict):
     kind: paths.Kind
     make: Annotated[str, Field(pattern=r"^[\w.]+:\w+$")] = Field(description="module:function that makes it")
     title: str = Field(description="what it shows")
-    paper: str = Field("", description="what the paper calls it, such as Table 1")
-    category: str = Field("Own", description="its chapter in the report")
-    note: str = Field("", description="what its caption says besides, such as how the methods in it differ")
-    experiments: list[Name] = Field([], description="whose gathered runs and curves it reads")
-    inputs: list[str] = Field([], description="further files that it reads, below the results folder")
+    paper: str = Field("", description="the paper's name for it, such as Table 1")
+    category: str = Field("Own", description="its section of the report")
+    note: str = Field("", description="a further sentence of the caption, such as how its methods differ")
+    experiments: list[Name] = Field([], description="experiments whose gathered runs and curves it reads")
+    inputs: list[Annotated[str, AfterValidator(below)]] = Field(
+        [], description="further files that it reads, below the results folder"
+    )
     resources: list[str] = Field([], description="files of the project that it reads")
     parameters: dict[str, Any] = Field({}, description="keyword arguments of the function")
 

@@ -38,7 +38,7 @@ class Strict(BaseModel):
 
 
 class TrainingSettings(Strict):
-    """The settings that every method has."""
+    """Settings that every method has."""
 
     rounds: Count = Field(200, description="communication rounds of the training phase")
     local_steps: Count | Literal["epoch"] = Field(
@@ -49,20 +49,20 @@ class TrainingSettings(Strict):
     )
     initial: Literal["uniform", "zeros", "module"] = Field(
         "uniform",
-        description="first weights: uniform within 1 / sqrt(incoming weights of a unit), all 0, or those that a module"
-        " of your own gives itself, which is its default",
+        description="initial weights: uniform within 1 / sqrt(incoming weights of a unit), all 0, or the module's own"
+        " (the default of custom models)",
     )
     rate: Positive = Field(0.05, description="eta_theta, the learning rate of the weights")
     clip: Annotated[Positive | None, FromText] = Field(
         None,
-        description="largest Euclidean norm of the loss's gradient in a step, taken by the weights that predict"
-        " (theta~ z under gates) before the chain rule; null: no limit",
+        description="largest Euclidean norm of a step's gradient with respect to the weights that the model uses"
+        " (theta~ z with gates), before the chain rule; null: no limit",
     )
     weighting: Literal["samples", "uniform"] = Field(
         "samples", description="aggregation weights w_k; the paper allows both"
     )
     prune_from: Share = Field(
-        0.5, description="prune start as a share of the training rounds: 0 cuts from the first, 1 only at the end"
+        0.5, description="prune start as a share of the training rounds: 0 cuts from the first round, 1 only at the end"
     )
     keep_schedule: Literal["constant", "shrinking"] = Field(
         "constant", description="how many weights a cut keeps: always m, or shrinking from all to m until prune_from"
@@ -70,7 +70,7 @@ class TrainingSettings(Strict):
     sparse_upload: Flag = Field(
         True, description="after the prune start a client sends its own top m; false: all its weights"
     )
-    layer_floor: Share = Field(0.0, description="share of every layer's weights that a cut always keeps")
+    layer_floor: Share = Field(0.0, description="smallest share of each layer's weights that a cut keeps")
     finetune_rounds: Annotated[int, FromText, Field(ge=0, le=10**9)] = Field(
         20, description="rounds of the finetuning phase on the fixed support"
     )
@@ -79,26 +79,26 @@ class TrainingSettings(Strict):
 
 
 class FeedbackSettings(TrainingSettings):
-    """The settings of methods that can send compressed changes."""
+    """Settings of methods with error feedback."""
 
     feedback: Annotated[Annotated[float, Field(gt=0, le=1)] | None, FromText] = Field(
         None,
-        description="error feedback: the share k of |theta| that each vector of a message tells of its change, both"
-        " ways; nothing is cut before the end of training then; null: off",
+        description="error feedback: the share k of |theta| that each vector of a message sends of its change, in"
+        " both directions; nothing is cut before the end of training; null: off",
     )
 
 
 class GatedSettings(FeedbackSettings):
-    """The settings of methods with hard concrete gates."""
+    """Settings of methods with hard concrete gates."""
 
     gate_rate: Positive = Field(0.5, description="eta_phi, the learning rate of the gate parameters")
-    temperature: NonNegative = Field(0.1, description="T, the weight of the KL term; 0 switches the entropy off")
+    temperature: NonNegative = Field(0.1, description="T, the weight of the KL term; 0 disables the entropy term")
     temperature_decay: Share = Field(1.0, description="factor on T after each round; 1 keeps it constant")
     multiplier_rate: NonNegative = Field(0.01, description="eta_lambda in units of 1/|theta|")
     rho_init: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
         0.5, description="initial density: gate parameters start around logit(rho_init)"
     )
-    samples: Count = Field(1, description="R, Monte Carlo samples of the gates a step")
+    samples: Count = Field(1, description="R, the number of Monte Carlo samples of the gates per step")
     gate_recovery: Literal["exact", "paper"] = Field(
         "exact", description="phi from mean gates: the exact inverse, or beta * logit(z) as printed"
     )
@@ -108,14 +108,15 @@ class GatedSettings(FeedbackSettings):
     prior: Literal["mean", "init"] = Field(
         "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's own first value"
     )
-    phi_limit: Positive = Field(8.0, description="gate parameters stay within plus or minus this")
+    phi_limit: Positive = Field(8.0, description="gate parameters are limited to plus or minus this")
     rescale_start: Flag = Field(
-        False, description="divide the first weights by the mean gate, so that the first network is not shrunk by it"
+        False,
+        description="divide the initial weights by the mean gate, so that gates do not shrink the initial network",
     )
 
 
 class LassoSettings(TrainingSettings):
-    """The settings of methods with an L1 penalty."""
+    """Settings of methods with an L1 penalty."""
 
     l1: NonNegative = Field(0.01, description="lambda, the weight of the L1 penalty")
 

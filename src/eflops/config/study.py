@@ -1,7 +1,7 @@
 """study.json: the checked config and the code that a results folder was made with."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import eflops
 from eflops.code import code_hashes, data_module, training_roots
 from eflops.config.load import check, read
-from eflops.config.models import Config, with_present_names
+from eflops.config.models import Config
 from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
 from eflops.results.store import FORMAT, PRESENT_FORMAT, check_format
@@ -66,23 +66,22 @@ def read_study(folder: Path, *configs: Path) -> Study:
     check_format(folder)
     try:
         stored = read_json(folder / NAME)
-        return Study(check(with_present_names(stored["config"]), trusted=False), dict(stored["code"]), stored)
+        if isinstance(stored["config"].get("chosen"), str):
+            raise ValueError("a study holds what was chosen, and the name of a file would lead out of the folder")
+        return Study(check(stored["config"], trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(
             f"{folder}: there is no {NAME}, and config.yaml does not name this folder as its results; name a results"
             f" folder, add --config, or make what is missing with: snakemake --cores 2 {folder / NAME}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{folder / NAME}: this is not a study as the workflow writes it; make it again.") from None
+        raise UserError(f"{folder / NAME}: this is not a study file of the workflow; make it again.") from None
 
 
 def present_code(config: Config) -> dict[str, str]:
     """The content hash of every module of the package, and of custom methods and data sets."""
     methods = (training_roots(entry.method, "linear", config.engine)[-1] for entry in config.methods.values())
-    return code_hashes(*_package_modules(), *methods, *(data_module(entry.kind) for entry in config.datasets.values()))
-
-
-def _package_modules() -> Iterator[str]:
-    root = Path(eflops.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        yield ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+    builders = (data_module(entry.kind) for entry in config.datasets.values())
+    root = Path(eflops.__file__).parents[1]
+    files = (path.relative_to(root).with_suffix("") for path in Path(eflops.__file__).parent.rglob("*.py"))
+    return code_hashes(*(".".join(file.parts).removesuffix(".__init__") for file in files), *methods, *builders)

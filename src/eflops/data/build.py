@@ -86,7 +86,7 @@ def _refuse_infinite(federation: Federation, settings: DataSettings) -> None:
         if not (np.isfinite(block.x).all() and np.isfinite(block.y).all()):
             raise UserError(
                 f"the {settings['kind']} data have values that are not finite in {name}; lower the scales of the data"
-                " set's entry, such as shift_scale, or mend its file."
+                " set's entry, such as shift_scale, or fix its file."
             )
 
 

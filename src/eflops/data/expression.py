@@ -72,13 +72,15 @@ def node_rows(
     The scaling is array by array, so that a node needs nobody else's values; logarithm, floor and ceiling as agreed.
     """
     if not scaling.by_row:
-        raise UserError(f"a node cannot scale {scaling.way}: it has its own rows alone, so the data set is per_array.")
+        raise UserError(f"a node has only its own rows, so it cannot scale {scaling.way}; use per_array.")
     matrix = read_matrix(path, rows, [labels], samples, agreed)
     wrong = [*value_faults(matrix), *missing_target(matrix, labels)]
     if wrong:
         raise UserError("\n".join(wrong))
     strange = sorted(set(matrix.columns[labels]) - set(classes))
     if strange:
-        raise UserError(f"{matrix.source}: {listed(strange)} in {labels!r} is no class; classes are {listed(classes)}.")
+        raise UserError(
+            f"{matrix.source}: {listed(strange)} in {labels!r} is not a class; the classes are {listed(classes)}."
+        )
     numbers = np.array([list(classes).index(name) for name in matrix.columns[labels]], dtype=np.int64)
     return Block(scaling.apply(matrix.values), numbers)

@@ -63,7 +63,12 @@ def unit_of(facts: Facts) -> float | None:
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of one owner: x [rows, ...] float32 and y [rows], float32 targets or int64 labels."""
+    """The rows of one client, or the test rows.
+
+    Args:
+        x: [rows, ...] float32, one row of features or one image each.
+        y: [rows], float32 numbers or int64 classes from 0 on.
+    """
 
     x: np.ndarray
     y: np.ndarray
@@ -81,9 +86,22 @@ class Block:
 
 @dataclass(frozen=True)
 class Federation:
-    """The clients' blocks, the common test block, the truth where it is known, and JSON-able facts.
+    """A data draw: what every data set builder returns and every engine trains on.
 
-    `meta["client_ids"]` is there only when some clients were left out; otherwise clients are numbered from 0.
+    Args:
+        clients: one block per client, in the order of their numbers.
+        test: the common test rows, which only the server evaluates.
+        truth: arrays by name; "support" has the indices of the true features, [features] int64, if they are known.
+        meta: facts as JSON values: "task", for classes also "classes", and whatever a builder adds.
+            "client_ids" is set only if some clients were left out; otherwise clients are numbered from 0.
+
+    Example of a builder, named as `kind: module:build` in the config:
+
+        def build(settings, ratio, seed, raw=None):
+            x = numpy_generator(seed, "mine").standard_normal((40, 10)).astype(np.float32)
+            clients = (Block(x[:15], x[:15, 0].copy()), Block(x[15:30], x[15:30, 0].copy()))
+            truth = {"support": np.array([0], dtype=np.int64)}
+            return Federation(clients, Block(x[30:], x[30:, 0].copy()), truth, {"task": "regression"})
     """
 
     clients: tuple[Block, ...]
@@ -153,7 +171,7 @@ def load(folder: Path) -> Federation:
         arrays |= _read_arrays(folder.parent, Path(manifest["shared"]["file"]).name, manifest["shared"]["arrays"])
     described = _describe(arrays)
     if described != manifest["arrays"] or sha256_bytes(canonical_json(described).encode()) != manifest["sha256"]:
-        raise _refusal(folder, ARRAYS, "is not the file its manifest describes")
+        raise _refusal(folder, ARRAYS, "is not the file that its manifest describes")
     return _from_arrays(arrays, manifest["clients"], manifest["meta"])
 
 
@@ -163,7 +181,7 @@ def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> 
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
             if sum(entry.file_size for entry in stored.zip.infolist()) > most_unpacked():
-                raise ValueError("it would fill the memory")
+                raise ValueError("it does not fit into memory")
             return {each: stored[each] for each in (stored.files if only is None else only)}
     except (
         ValueError,
@@ -175,7 +193,7 @@ def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> 
         zipfile.BadZipFile,
         zlib.error,
     ):
-        raise _refusal(folder, name, "is not the file its manifest describes") from None
+        raise _refusal(folder, name, "is not the file that its manifest describes") from None
 
 
 def _names_in(file: Path) -> set[str]:
@@ -247,5 +265,5 @@ def _read_bytes(folder: Path, name: str) -> bytes:
 
 
 def _refusal(folder: Path, name: str, what: str) -> UserError:
-    remedy = f"make it again with: snakemake --cores 1 --force {folder / MANIFEST}"
+    remedy = f"rebuild it with: snakemake --cores 1 --force {folder / MANIFEST}"
     return UserError(f"{folder / name} {what}; {remedy}")

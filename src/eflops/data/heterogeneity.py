@@ -98,12 +98,12 @@ def shortage(rows: int, clients: int, minimum: int) -> str:
     """Why so many rows do not suffice for the clients and what would, without a full stop; empty where they do."""
     if minimum * clients <= rows:
         return ""
-    lower, fewer = f"lower min_rows to {rows // clients} or less", f"take at most {rows // minimum} clients"
+    lower, fewer = f"lower min_rows to {rows // clients} or less", f"use at most {rows // minimum} clients"
     right = ", or ".join([lower] * (rows >= clients) + [fewer] * (rows >= minimum))
     # Where there are fewer rows than either number, no change of one of them suffices.
-    right = right or (f"lower min_rows to 1 and take at most {rows} clients" if rows else "add rows")
+    right = right or (f"lower min_rows to 1 and use at most {rows} clients" if rows else "add rows")
     needed = f"{clients} clients with at least {minimum} rows each need {minimum * clients} rows"
-    return f"{needed} and there are {rows}: {right}"
+    return f"{needed}, but there are {rows}: {right}"
 
 
 def _require_enough(rows: int, clients: int, minimum: int) -> None:

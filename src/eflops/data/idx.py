@@ -104,13 +104,13 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
             except (OSError, ValueError, http.client.HTTPException, PackageError) as error:
                 failures.append(f"{source}: {error}")
                 if source == f"folder {folder}":
-                    print(f"warning: the {source} is passed over: {error}; others are tried", file=sys.stderr)
+                    print(f"warning: the {source} failed: {error}; trying the next source", file=sys.stderr)
                 continue
             for file, data in contents.items():
                 write_bytes(target / file, data)
             return
     raise UserError(
-        f"the files of {name} could not be had from any source ({'; '.join(failures)}):"
+        f"the files of {name} could not be downloaded from any source ({'; '.join(failures)}):"
         f" put {', '.join(FILES)} into a folder and name it in the environment variable EFLOPS_{name.upper()}"
     )
 
@@ -171,12 +171,10 @@ def read(folder: Path, file: str, name: str) -> np.ndarray:
     try:
         return parse(checked(path.read_bytes(), file, IMAGE_SETS[name]))
     except FileNotFoundError:
-        raise UserError(
-            f"{path} is missing, and data of kind {name} are made from it; fetch it with: {command}"
-        ) from None
+        raise UserError(f"{path} is missing, but {name} data need it; fetch it with: {command}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise UserError(f"{path} is not the file of {name} ({reason}); fetch it again with: {command}") from None
+        raise UserError(f"{path} is not the {name} file ({reason}); fetch it again with: {command}") from None
 
 
 def parse(data: bytes) -> np.ndarray:
@@ -187,7 +185,7 @@ def parse(data: bytes) -> np.ndarray:
     start = 4 + 4 * axes
     shape = tuple(int.from_bytes(data[i : i + 4], "big") for i in range(4, start, 4))
     if len(data) != start + int(np.prod(shape)):
-        raise ValueError(f"it has {len(data) - start} bytes of content where its header says {shape}")
+        raise ValueError(f"it has {len(data) - start} bytes of content, but its header says {shape}")
     return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(shape)
 
 
@@ -253,7 +251,7 @@ def _run(command: list[str], folder: Path) -> str:
     except FileNotFoundError:
         raise PackageError(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:
-        raise PackageError(f"{command[0]} gave no answer in {_PACKAGE_SECONDS} s") from None
+        raise PackageError(f"{command[0]} did not finish within {_PACKAGE_SECONDS} s") from None
     except subprocess.CalledProcessError as error:
         said = (error.stderr or error.stdout).strip().splitlines()
         raise PackageError(f"{command[0]} failed: {said[0] if said else error.returncode}") from None

@@ -61,12 +61,10 @@ def read_spec(file: Path) -> CellSpec:
     try:
         return CellSpec.model_validate_json(file.read_bytes())
     except FileNotFoundError:
-        raise UserError(f"{file}: there is no such spec of a training job; run snakemake once more.") from None
+        raise UserError(f"{file}: there is no such spec of a training job; run snakemake again.") from None
     except (ValidationError, ValueError) as error:
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(
-            f"{file}: this is not the spec of a training job ({reason}); run snakemake once more."
-        ) from None
+        raise UserError(f"{file}: this is not the spec of a training job ({reason}); run snakemake again.") from None
 
 
 def job_of(spec: CellSpec, results: Path, block_size: int = 1) -> Job:

@@ -2,7 +2,7 @@
 
 CSV and TSV (also .gz) have a heading. An npz file has one array per column, or a matrix `values`. `read_frame` reads
 any such file with each column's type; `read_matrix` reads an expression matrix, whose first column names its rows.
-What is known of the samples of a matrix stands in columns of it, where its rows are samples, or in a second file with
+Facts about the samples are in columns of the matrix if its rows are samples, or in a second file with
 one row per sample, whose first column names the sample.
 """
 
@@ -57,7 +57,7 @@ class Matrix:
         index = {feature: column for column, feature in enumerate(self.features)}
         missing = [feature for feature in features if feature not in index]
         if missing:
-            lacking = f"lacks {len(missing)} of the {len(features)} {self.words[1]}s needed: {listed(missing)}"
+            lacking = f"lacks {len(missing)} of the {len(features)} {self.words[1]}s that are needed: {listed(missing)}"
             raise UserError("\n".join([*self.faults, f"{self.source} {lacking}."]))
         if len(index) < len(self.features):
             raise UserError("\n".join(value_faults(self)))
@@ -73,7 +73,7 @@ def read_matrix(
 ) -> Matrix:
     """The matrix of a file with the named columns of its samples, those of the second file where there is one.
 
-    genes: only these, in this order; whatever else stands beside them may be there.
+    genes: only these, in this order; others are ignored.
     """
     wanted = list(dict.fromkeys(columns))
     file = verified(path)
@@ -94,8 +94,8 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
         counts = pd.Series(names, dtype=str).value_counts(sort=False)
         twice = [str(name) for name in counts.index[counts > 1]]
         if twice:
-            have = count(twice, f"{word} stands", f"{word}s stand")
-            yield f"{matrix.source}: {have} there twice: {listed(twice)}."
+            have = count(twice, f"{word} appears", f"{word}s appear")
+            yield f"{matrix.source}: {have} twice: {listed(twice)}."
     # Rows are stored as float32; a comparison with NaN is false.
     rows, columns = np.nonzero(~(np.abs(matrix.values) <= np.finfo(np.float32).max))
     if len(rows):
@@ -163,7 +163,9 @@ def read_table(
         )
     except (ValueError, pd.errors.ParserError) as error:
         reason = " ".join(str(error).split())
-        raise UserError(f"{path} cannot be read as a table: {reason}; save it as CSV or TSV with a heading.") from None
+        raise UserError(
+            f"{path} cannot be read as a table: {reason}; save it as CSV or TSV with a header row."
+        ) from None
     for column in kinds:
         table[column] = table[column].fillna("").str.strip()
     return heading, table
@@ -248,7 +250,7 @@ def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
     except (UnicodeDecodeError, gzip.BadGzipFile):
         raise UserError(f"{path} is not a text file in UTF-8; save the sheet as CSV UTF-8 or TSV.") from None
     if not second:
-        raise UserError(f"{path} has no rows below its heading.")
+        raise UserError(f"{path} has no rows below its header.")
     layout = {"sep": ","}
     if {".tsv", ".tab", ".txt"} & set(path.suffixes) or first.count("\t") > first.count(",") + first.count(";"):
         layout = {"sep": "\t"}

@@ -86,7 +86,9 @@ def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray,
         return labels_of(matrix, spec), {}, {"task": "classification", "classes": len(names), "class_names": [*names]}
     centre, spread = (float(value.item()) for value in moments(matrix.target[train], axis=None))
     if spread == 0:
-        raise UserError(f"{matrix.source}: {spec.target!r} has one value in all training rows; nothing can be learned.")
+        raise UserError(
+            f"{matrix.source}: {spec.target!r} has the same value in all training rows; there is nothing to learn."
+        )
     y = ((matrix.target - centre) / spread).astype(np.float32)
     unit = Target(name=spec.target, centre=centre, spread=spread)
     return y, {"target_unit": np.array([centre, spread])}, {"task": "regression", "target": unit}

@@ -64,7 +64,7 @@ def faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     yield from _site_faults(matrix, spec)
     rows, word = len(matrix.rows), matrix.words[0]
     if spec.test_rows is not None and spec.test_rows >= rows:
-        yield f"{matrix.source}: test_rows is {spec.test_rows} of {rows} {word}s, so that none is left for training."
+        yield f"{matrix.source}: test_rows is {spec.test_rows} of {rows} {word}s, so none is left for training."
     elif not spec.sites and not of_target:
         tested = spec.test_rows or len(split(matrix, spec, 0)[0]) if rows else 0
         lacking = shortage(rows - tested, spec.clients, spec.min_rows)
@@ -102,7 +102,7 @@ def _class_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     if not spec.classes and _looks_numeric(sizes):
         right = "use task: regression" if spec.layout is None else "use kind: table with task: regression"
         numbers = f"{spec.target!r} has {len(sizes)} different numbers as classes"
-        yield f"{matrix.source}: {numbers}: this looks like a number to predict; {right}."
+        yield f"{matrix.source}: {numbers}: this looks like a numeric target; {right}."
         return
     if absent:
         yield f"{matrix.source}: no {word} has the label {listed(absent)} in {spec.target!r}."
@@ -112,7 +112,7 @@ def _class_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
     if small and spec.test_rows is None:
         yield (
             f"{matrix.source}: a class needs {LEAST_TESTED} {word}s for testing and 1 for training, and these have"
-            f" fewer: {listed(small)}; give the class more {word}s or leave it out."
+            f" fewer: {listed(small)}; add {word}s of this class or exclude it."
         )
 
 
@@ -131,12 +131,12 @@ def _site_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
         yield f"{matrix.source}: {sizes.pop('')} {word}s have no {spec.sites!r}, which names their site."
     alone = sorted(site for site, rows in sizes.items() if rows <= 1)
     if alone:
-        right = "give it to another site or leave it out"
-        yield f"{matrix.source}: a site needs two {word}s, and these have one: {listed(alone)}; {right}."
+        right = "assign it to another site or exclude it"
+        yield f"{matrix.source}: a site needs two {word}s, but these have one: {listed(alone)}; {right}."
     small = [f"{site} ({rows})" for site, rows in sorted(sizes.items()) if 1 < rows < spec.min_rows]
     if small:
-        right = f"lower min_rows to {min(rows for rows in sizes.values() if rows > 1)} or leave them out"
-        fewer = f"min_rows is {spec.min_rows}, and these sites have fewer {word}s: {listed(small)}"
+        right = f"lower min_rows to {min(rows for rows in sizes.values() if rows > 1)} or exclude them"
+        fewer = f"min_rows is {spec.min_rows}, but these sites have fewer {word}s: {listed(small)}"
         yield f"{matrix.source}: {fewer}; {right}."
 
 
@@ -154,7 +154,7 @@ def split_faults(matrix: Matrix, spec: Spec, draws: Sequence[int]) -> Iterator[s
             tested, trained = (int((labels[rows] == number).sum()) for rows in (test, train))
             if tested < LEAST_TESTED or trained < 1:
                 of = f" of {name!r}" if name else ""
-                right = f"give the class more {word}s or leave it out" if name else f"lower min_rows or add {word}s"
+                right = f"add {word}s of this class or exclude it" if name else f"lower min_rows or add {word}s"
                 yield (
                     f"{matrix.source}: split {seed} has {tested} {word}s{of} for testing and {trained} for"
                     f" training; it needs {LEAST_TESTED} and 1: {right}."
@@ -185,13 +185,13 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
         few = np.unique(known)
         if spec.task is None and len(few) <= FEW and not (few % 1).any():
             whole = f"{spec.target!r} has {len(few)} different whole numbers"
-            yield f"{whole}; if they are classes, say task: classification."
+            yield f"{whole}; if they are classes, set task: classification."
     finite = np.isfinite(matrix.values).all(axis=0)
     constant = finite & (matrix.values == matrix.values[:1]).all(axis=0) if len(matrix.values) else finite
     same = [name for name, still in zip(matrix.features, constant, strict=True) if still]
     if same:
         have = count(same, f"{columns} has", f"{columns}s have")
-        yield f"{matrix.source}: {have} one value in all rows and cannot help: {listed(same)}."
+        yield f"{matrix.source}: {have} the same value in all rows and cannot help: {listed(same)}."
     if not matrix.features:
         return
     first: dict[bytes, str] = {}
@@ -202,7 +202,10 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
             copies.append(f"{name} as {original}")
     if copies:
         have = count(copies, f"{rows} is a copy", f"{rows}s are copies")
-        yield f"{matrix.source}: {have} of another: {listed(copies)}; a copy among the test rows flatters every method."
+        yield (
+            f"{matrix.source}: {have} of another: {listed(copies)}; copies among the test rows make every method look "
+            "better."
+        )
 
 
 def refuse(wrong: Iterable[str]) -> None:

@@ -122,7 +122,8 @@ def _encoded(
         values = sorted(set(column) - {""})
         if odd:
             wrong.append(
-                f"{path}: {name!r} holds text among its numbers: {listed(odd)}; mend them or ignore the column."
+                f"{path}: {name!r} contains text among its numbers: {listed(odd)}; fix these values or ignore the "
+                "column."
             )
         elif len(values) > most:
             long.append(f"{name} ({len(values)})")
@@ -150,7 +151,7 @@ def _odd_entries(column: pd.Series) -> list[str]:
 def _target_faults(path: Path, column: pd.Series, name: str, task: Task, numeric: bool) -> list[str]:
     odd = [] if numeric or pd.api.types.is_bool_dtype(column.dtype) else _odd_entries(column)
     if odd:
-        return [f"{path}: the target {name!r} holds text among its numbers: {listed(odd)}; mend these rows."]
+        return [f"{path}: the target {name!r} contains text among its numbers: {listed(odd)}; fix these rows."]
     if task == "regression" and not numeric:
         seen = listed(sorted(set(map(as_text, column)) - {""}))
         return [f"{path}: task: regression needs numbers, and {name!r} holds {seen}; use task: classification."]
@@ -189,13 +190,13 @@ def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Ma
             columns[name] = cells.to_numpy(np.float64, na_value=np.nan)
         else:
             words = sorted(set(cells[pd.to_numeric(cells, errors="coerce").isna()]))
-            wrong.append(f"{file}: {name!r} should be numbers and holds {listed([*map(repr, words)])}.")
+            wrong.append(f"{file}: {name!r} should contain numbers, but contains {listed([*map(repr, words)])}.")
             columns[name] = np.zeros(len(table))
     for column, values in known.items():
         strange = sorted(set(map(as_text, table[heading.index(column)])) - values)
         if strange:
             holds = listed([*map(repr, strange)])
-            wrong.append(f"{file}: {column!r} holds {holds}, and the model knows {listed(sorted(values))}.")
+            wrong.append(f"{file}: {column!r} contains {holds}, but the model knows only {listed(sorted(values))}.")
     index = heading.index(id_) if id_ in heading else None
     rows = tuple(str(row) for row in range(1, len(table) + 1)) if index is None else tuple(map(as_text, table[index]))
     return Matrix(str(file), np.column_stack([*columns.values()]), rows, tuple(names), {}, tuple(wrong), WORDS)

@@ -55,7 +55,9 @@ def explored(results: Sequence[str], out: Path | None = None) -> Path:
         raise UserError(f"{results[2]}: the explorer compares two results; name one or two folders or commits.")
     *before, shown = results
     if out is None and not Path(shown).is_dir():
-        raise UserError(f"{shown}: this is no folder to put {EXPLORER} into; say where with --out.")
+        raise UserError(
+            f"{shown}: cannot put {EXPLORER} here, because this is not a folder; name the output with --out."
+        )
     page = out or Path(shown) / EXPLORER
     make(shown, page, *before)
     return page
@@ -133,7 +135,8 @@ def _config_text(config: Config) -> dict[str, str]:
     """The config as YAML, section by section."""
     sections = config.model_dump(mode="json")
     return {
-        name: yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110) for name, value in sections.items()
+        name: yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110)
+        for name, value in sections.items()
     }
 
 

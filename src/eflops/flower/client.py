@@ -22,9 +22,9 @@ from flwr.supercore.utils import get_flwr_home
 
 from eflops import code, trust
 from eflops.errors import UserError
+from eflops.flower.assignment import ASSIGNMENT, FORGET, LOST, RECORD, Assignment, Request, code_hashes, other_code
 from eflops.flower.memory import ClientState, NodeMemory
 from eflops.flower.rows import NodeConfig, load_rows
-from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, code_hashes, other_code
 from eflops.training import messages
 from eflops.training.engines import batched
 from eflops.training.methods.base import Rounds, State, Task, answer, check_message
@@ -45,19 +45,22 @@ def introduce(message: Message, context: Context) -> Message:
 
 @app.train()
 def respond(message: Message, context: Context) -> Message:
-    """The answer to an order."""
+    """The answer to a request."""
     return _guarded(message, context, _answer)
 
 
 def _guarded(message: Message, context: Context, act: Callable[[Message, NodeConfig], dict[str, Any]]) -> Message:
     try:
         node = NodeConfig.of(context.node_config)
-        if node.nodes:  # a simulation is the user's; over a network only eflops and what the node's owner names runs
-            trust.allow_all()
-        for name in node.trusted:
-            trust.allow("method", name)
-            trust.allow("model", name)
-        done = act(message, node)
+        with trust.session():
+            if (
+                node.nodes
+            ):  # a simulation is the user's; over a network only eflops and what the node's owner names runs
+                trust.allow_all()
+            for name in node.trusted:
+                trust.allow("method", name)
+                trust.allow("model", name)
+            done = act(message, node)
         return Message(RecordDict({RECORD: ConfigRecord(done)}), reply_to=message)
     except Exception as error:
         if isinstance(error, UserError):
@@ -73,13 +76,13 @@ def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
     if FORGET in message.content.config_records:
         over: Any = message.content.config_records[FORGET]
         NodeMemory(_memory_folder(), over["key"], over["client"], 0).forget()
-    if WORK not in message.content.config_records:
+    if ASSIGNMENT not in message.content.config_records:
         return known
-    packed: Any = message.content.config_records[WORK][WORK]
-    work = Work.read(packed)
-    known["code"] = _node_code(work.spec.method, work.spec.model)
-    if known["code"] != work.code:
-        print(f"eflops: {other_code(work.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
+    packed: Any = message.content.config_records[ASSIGNMENT][ASSIGNMENT]
+    assignment = Assignment.read(packed)
+    known["code"] = _node_code(assignment.spec.method, assignment.spec.model)
+    if known["code"] != assignment.code:
+        print(f"eflops: {other_code(assignment.code, 'this node', known['code'])}", file=sys.stderr, flush=True)
     else:
         _, _, rows = _worker(packed, node)
         known["rows"] = len(rows)
@@ -90,24 +93,24 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     """The client's wire message for the server's."""
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
-    order = Order(**json.loads(received["order"]))
-    packed: Any = message.content.config_records[WORK][WORK]
+    request = Request(**json.loads(received["request"]))
+    packed: Any = message.content.config_records[ASSIGNMENT][ASSIGNMENT]
     task, method, rows = _worker(packed, node)
     sent = zip(received["messages"], received["layouts"], strict=True)
     received_messages = [messages.decode(data, layout, task.size) for data, layout in sent]
-    kept = NodeMemory(_memory_folder(), order.key, order.client, task.size)
-    if order.phase != "training":
+    kept = NodeMemory(_memory_folder(), request.key, request.client, task.size)
+    if request.phase != "training":
         support = received_messages[-1].support
         assert support is not None
         method = SupportFinetuning(task, support)
     if not hasattr(method, "start_memory"):
-        result, _ = _train(method, received_messages[-1], rows, order, {})
+        result, _ = _train(method, received_messages[-1], rows, request, {})
     else:
-        state = _state(method, kept, order, received_messages)
+        state = _state(method, kept, request, received_messages)
         if state is None:
             return {LOST: True}
         before, current = state
-        result, memory = _train(method, current.view or received_messages[-1], rows, order, current.memory)
+        result, memory = _train(method, current.view or received_messages[-1], rows, request, current.memory)
         kept.keep(before, replace(current, memory=memory))
     return {"message": messages.encode(result, task.size), "layout": messages.layout(result)}
 
@@ -117,38 +120,40 @@ def _memory_folder() -> Path:
 
 
 def _train(
-    method: Rounds, received: messages.Message, rows: Rows, order: Order, memory: State
+    method: Rounds, received: messages.Message, rows: Rows, request: Request, memory: State
 ) -> tuple[messages.Message, State]:
     """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
     check_message(method, received, 1, "the server's message")
     (copy,) = received.split(torch.tensor([0]), [1])
     memory = {name: values.clone() for name, values in memory.items()}
-    steps: Any = order.steps
-    return answer(method, copy, rows, [order.seed], order.round, order.client, steps, order.batch_size, memory=memory)
+    steps: Any = request.steps
+    return answer(
+        method, copy, rows, [request.seed], request.round, request.client, steps, request.batch_size, memory=memory
+    )
 
 
 def _state(
-    method: Any, kept: NodeMemory, order: Order, received: list[messages.Message]
+    method: Any, kept: NodeMemory, request: Request, received: list[messages.Message]
 ) -> tuple[ClientState | None, ClientState] | None:
-    """The client's state after its last answer that counts, and with this order's messages; None where it is lost.
+    """The client's state after its last answer that counts, and with this request's messages; None where it is lost.
 
     A client that never answered, or whose state is lost and sent again, begins with an empty memory.
     """
-    seeds, has_view = [order.seed], hasattr(method, "start_view")
-    if order.resync:
-        return None, ClientState(order.round, method.start_memory(seeds), received[-1] if has_view else None)
-    if order.counted < 0:
+    seeds, has_view = [request.seed], hasattr(method, "start_view")
+    if request.resync:
+        return None, ClientState(request.round, method.start_memory(seeds), received[-1] if has_view else None)
+    if request.last_used < 0:
         before = None
         state = ClientState(-1, method.start_memory(seeds), method.start_view(seeds) if has_view else None)
     else:
-        before = kept.after(order.counted)
+        before = kept.after(request.last_used)
         if before is None:
             return None
         state = before
     view = state.view
     if view is not None:
         view = reduce(method.receive, received, view)
-    return before, replace(state, round=order.round, view=view)
+    return before, replace(state, round=request.round, view=view)
 
 
 @lru_cache(maxsize=8)
@@ -159,13 +164,16 @@ def _node_code(method: str, model: str) -> str:
 @lru_cache(maxsize=64)
 def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
     """The method and the client's rows; a simulated node is called again and again in the same process."""
-    work = Work.read(packed)
-    federation = load_rows(node, work)
-    (settings,) = work.spec.variants.values()
+    assignment = Assignment.read(packed)
+    federation = load_rows(node, assignment)
+    (settings,) = assignment.spec.variants.values()
     (block,) = federation.clients
     # A node has no test rows: its own give the model its shape.
-    task, _ = make_task(work.spec, [settings], replace(federation, test=block))
-    if task.size != work.size:
-        right = "bring rows with the features and classes that the server's test rows have"
-        raise UserError(f"{node.data}: these rows make a model of {task.size} weights, not {work.size}; {right}.")
-    return task, make_method(work.spec, task), task.model.rows(block.x, block.y)
+    task, _ = make_task(assignment.spec, [settings], replace(federation, test=block))
+    if task.size != assignment.size:
+        right = "use rows with the features and classes of the server's test rows"
+        raise UserError(
+            f"{node.data}: these rows need a model of {task.size} weights, but the server's has {assignment.size};"
+            f" {right}."
+        )
+    return task, make_method(assignment.spec, task), task.model.rows(block.x, block.y)

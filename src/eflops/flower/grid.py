@@ -1,4 +1,4 @@
-"""The server's side on Flower's grid: meeting the nodes, orders to them, answers back, and clients that fail."""
+"""The server's side on Flower's grid: meeting the nodes, requests to them, answers back, and clients that fail."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from eflops.errors import UserError
 from eflops.files import sha256_bytes
-from eflops.flower.work import FORGET, LOST, RECORD, WORK, Order, Work, other_code
+from eflops.flower.assignment import ASSIGNMENT, FORGET, LOST, RECORD, Assignment, Request, other_code
 from eflops.training import messages
 from eflops.training.methods.base import Upload
 from eflops.training.methods.dense import SupportFinetuning
@@ -26,7 +26,7 @@ LATE, GONE = "did not answer in time", "is gone"
 # Beyond this a count of rows cannot be meant, and its share of the average would drown the other clients'.
 MOST_ROWS = 10**9
 METHODS = "eflops.training.methods."
-NO_MESSAGE = "answered with something that is no message"
+NO_MESSAGE = "answered with bytes that are not a message"
 NOT_KNOWN = "has lost its memory and view"
 # Sums of larger values would overflow. A client that trains soundly sends nothing near this.
 LARGEST_VALUE = 1e30
@@ -63,49 +63,50 @@ class Node:
     simulated: bool = False
 
 
-def meet(grid: Grid, clients: int, work: Work | None, seconds: float) -> dict[int, Node]:
+def meet(grid: Grid, clients: int, assignment: Assignment | None, seconds: float) -> dict[int, Node]:
     """The node of each client, by client. Flower numbers nodes at random, so each is asked as soon as it is there.
 
-    work: what is to be done, which a node may refuse; None asks simulated nodes for their numbers alone.
+    assignment: what the server tells the nodes, which a node may refuse; None asks simulated nodes only for numbers.
     """
-    question = RecordDict({WORK: work.record()} if work else {})
+    question = RecordDict({ASSIGNMENT: assignment.record()} if assignment else {})
     nodes: list[Node] = []
     waiting: dict[str, int] = {}
     deadline = time.monotonic() + seconds
     while True:
+        # Nodes connect at different times, so the list is read again in every turn.
         for number in set(grid.get_node_ids()) - {*(node.number for node in nodes), *waiting.values()}:
             waiting[_send(grid, question, number, "query", seconds)] = number
         for reply in grid.pull_messages(waiting) if waiting else ():
             number = waiting.pop(reply.metadata.reply_to_message_id)
-            node = _introduced(reply, number, clients, work)
+            node = _introduced(reply, number, clients, assignment)
             if node is not None:
                 nodes.append(node)
-                log(INFO, "node %s is there: client %s, %s rows", number, node.client, node.rows)
+                log(INFO, "node %s is connected: client %s, %s rows", number, node.client, node.rows)
         if len(nodes) >= clients:
             return numbered(nodes)
         if time.monotonic() > deadline:
-            raise UserError(f"only {len(nodes)} of {clients} clients were there after {seconds:g} seconds")
+            raise UserError(f"only {len(nodes)} of {clients} clients were connected after {seconds:g} seconds")
         time.sleep(0.1)
 
 
-def _introduced(reply: Message, number: int, clients: int, work: Work | None) -> Node | None:
+def _introduced(reply: Message, number: int, clients: int, assignment: Assignment | None) -> Node | None:
     """What a node says of itself; None where it was not there after all."""
     if reply.has_error():
         if _kind(reply):
-            raise UserError(f"node {number} refused the run{_kind(reply)}; its own log says why.")
+            raise UserError(f"node {number} refused the run{_kind(reply)}; see its log for the reason.")
         return None
     try:
         said: Mapping[str, Any] = reply.content.config_records[RECORD]
         client, rows, nodes, code = int(said["client"]), int(said["rows"]), int(said["nodes"]), str(said["code"])
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise UserError(f"node {number} answered with something that is no introduction.") from None
+        raise UserError(f"node {number} answered the server's first request with an invalid message.") from None
     if nodes and nodes != clients:
         right = f"--federation-config num-supernodes={clients}"
         raise UserError(f"the data have {clients} clients and Flower simulates {nodes} nodes; add: {right}")
-    if work and code != work.code:
-        raise UserError(other_code(work.code, f"node {number}", code))
-    if work and not 1 <= rows <= MOST_ROWS:
-        raise UserError(f"node {number} says that it has {rows} rows; a client has between 1 and {MOST_ROWS}.")
+    if assignment and code != assignment.code:
+        raise UserError(other_code(assignment.code, f"node {number}", code))
+    if assignment and not 1 <= rows <= MOST_ROWS:
+        raise UserError(f"node {number} reports {rows} rows; a client has between 1 and {MOST_ROWS}.")
     return Node(number, client, rows, bool(nodes))
 
 
@@ -114,7 +115,7 @@ def numbered(nodes: list[Node]) -> dict[int, Node]:
     named: dict[int, Node] = {}
     for node in (node for node in nodes if node.client >= 0):
         if node.client in named or node.client >= len(nodes):
-            cannot = f"which it cannot be of {len(nodes)} clients"
+            cannot = f"but there are {len(nodes)} clients"
             raise UserError(f"node {node.number} says it is client {node.client}, {cannot}")
         named[node.client] = node
     rest = iter(sorted((node for node in nodes if node.client < 0), key=lambda node: node.number))
@@ -124,21 +125,22 @@ def numbered(nodes: list[Node]) -> dict[int, Node]:
 class GridTransport:
     """Brings one run's messages to the clients that are asked and their answers back, in the order of the clients.
 
-    nodes: the number of each client's node. work: what they work on, which goes with every order.
+    nodes: the number of each client's node. assignment: what the server tells them, with every request.
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
+    channel: bytes as Flower serialises them, and of them those of whole views that clients got anew (`resync`).
     """
 
-    def __init__(self, grid: Grid, nodes: Mapping[int, int], work: Work, fault_policy: FaultPolicy) -> None:
-        self.grid, self.nodes, self.size, self.fault_policy = grid, nodes, work.size, fault_policy
+    def __init__(self, grid: Grid, nodes: Mapping[int, int], assignment: Assignment, fault_policy: FaultPolicy) -> None:
+        self.grid, self.nodes, self.size, self.fault_policy = grid, nodes, assignment.size, fault_policy
         self.faults: list[str] = []
-        self.channel = {"down": 0, "up": 0, "messages": 0}
-        self._work = work.record()
-        self._work_key = sha256_bytes(self._work[WORK])[:16]  # type: ignore[arg-type]
+        self.channel = {"down": 0, "up": 0, "messages": 0, "resync": 0}
+        self._assignment = assignment.record()
+        self._run_key = sha256_bytes(self._assignment[ASSIGNMENT])[:16]  # type: ignore[arg-type]
         self._key = ""
         self._away: set[int] = set()
         # Of the present phase: the last round whose answer counts, by client; all messages so far, encoded, with their
         # layouts; what clients know.
-        self.counted: dict[int, int] = {}
+        self.last_used: dict[int, int] = {}
         self._phase: Phase | None = None
         self._sent: list[tuple[bytes, str]] = []
         self._view: messages.Message | None = None
@@ -150,16 +152,17 @@ class GridTransport:
         self.remember(phase, download, selection)
         clients = selection.weights[0].nonzero()[:, 0].tolist()
         seed = selection.seeds[0]
-        orders = {client: self._order(client, seed, round_) for client in clients}
+        requests = {client: self._request(client, seed, round_) for client in clients}
         answers: dict[int, messages.Message] = {}
         faults: list[str] = []
         for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
-            missing = {client: order for client, order in orders.items() if client not in answers}
+            missing = {client: request for client, request in requests.items() if client not in answers}
             outcomes = self._ask(missing, download)
             lost = [client for client, outcome in outcomes.items() if outcome == NOT_KNOWN]
+            # A node without its state cannot continue from changes, so it gets the whole view within the same round.
             if lost:
                 self.faults += self._say(f"{phase.name} round {round_ + 1}", dict.fromkeys(lost, NOT_KNOWN))
-                again = {client: self._order(client, seed, round_, True) for client in lost}
+                again = {client: self._request(client, seed, round_, True) for client in lost}
                 outcomes |= self._ask(again, download)
             answers |= {client: outcome for client, outcome in outcomes.items() if not isinstance(outcome, str)}
             faults = self._note(outcomes, f"{phase.name} round {round_ + 1}")
@@ -168,8 +171,10 @@ class GridTransport:
         self.faults += faults
         if not answers:
             raise UserError(f"no client answered: {self.faults[-1]}")
-        self.counted |= dict.fromkeys(answers, round_)
+        # A client that failed keeps its former round: its node continues from the state of that answer.
+        self.last_used |= dict.fromkeys(answers, round_)
         weights = renormalised(selection.weights[0], sorted(answers))
+        # By client, not by arrival: sums of floats depend on their order, and the batched engine adds in this one.
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
     def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
@@ -177,8 +182,8 @@ class GridTransport:
         method: Any = phase.method
         if self._phase is not phase:
             self.forget()
-            self._phase, self._sent, self.counted = phase, [], {}
-            self._key = f"{self._work_key}-{selection.seeds[0]}"
+            self._phase, self._sent, self.last_used = phase, [], {}
+            self._key = f"{self._run_key}-{selection.seeds[0]}"
             self._view = method.start_view(selection.seeds) if hasattr(method, "start_view") else None
         self._sent.append(_encoded(download, self.size))
         if self._view is not None:
@@ -200,27 +205,33 @@ class GridTransport:
             waiting -= {reply.metadata.reply_to_message_id for reply in self.grid.pull_messages(waiting)}
             time.sleep(self.fault_policy.poll_seconds)
 
-    def _order(self, client: int, seed: int, round_: int, resync: bool = False) -> ConfigRecord:
-        """A client's order: with a view also the messages that it missed; the whole view where its state is lost."""
+    def _request(self, client: int, seed: int, round_: int, resync: bool = False) -> ConfigRecord:
+        """A client's request: with a view also the messages that it missed; the whole view where its state is lost."""
         assert self._phase is not None
-        phase, last_round, sent = self._phase, self.counted.get(client, -1), self._sent[-1:]
+        phase, last_round, sent = self._phase, self.last_used.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
             sent = [_encoded(self._view, self.size)]
+            self.channel["resync"] += len(sent[0][0])
         elif self._view is not None:
             sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
-        order = Order(client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync)
-        return order.record(sent)
+        request = Request(
+            client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync
+        )
+        return request.record(sent)
 
-    def _ask(self, orders: Mapping[int, ConfigRecord], download: messages.Message) -> dict[int, messages.Message | str]:
+    def _ask(
+        self, requests: Mapping[int, ConfigRecord], download: messages.Message
+    ) -> dict[int, messages.Message | str]:
         """The answer of each client that came in time and makes sense, or what is wrong."""
         waiting: dict[str, int] = {}
-        for client, order in orders.items():
-            content = RecordDict({RECORD: order, WORK: self._work})
+        for client, request in requests.items():
+            content = RecordDict({RECORD: request, ASSIGNMENT: self._assignment})
             self._count("down", content)
             waiting[_send(self.grid, content, self.nodes[client], "train", self.fault_policy.seconds)] = client
-        outcomes: dict[int, messages.Message | str] = dict.fromkeys(orders, LATE)
+        # Whoever has not answered by the deadline is late; answers overwrite this.
+        outcomes: dict[int, messages.Message | str] = dict.fromkeys(requests, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds
-        while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(orders)):
+        while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(requests)):
             for reply in self.grid.pull_messages(waiting):
                 client = waiting.pop(reply.metadata.reply_to_message_id)
                 outcomes[client] = self._read(reply, download)
@@ -234,6 +245,7 @@ class GridTransport:
 
     def _note(self, outcomes: Mapping[int, messages.Message | str], when: str) -> list[str]:
         """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
+        # An answer, even an invalid one, shows that the client is there again.
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
         self._away |= {client for client, fault in failed.items() if fault.startswith((LATE, GONE))}
@@ -264,18 +276,19 @@ class GridTransport:
             # A dense message of as many parts, with indices, is longer than any that a client may send.
             most = 1000 + 8 * self.size * len(download.parts)
             if len(data) > most or len(layout) > most:
-                return f"answered with {len(data)} bytes, and at most {most} can be meant"
+                return f"answered with {len(data)} bytes; a message has at most {most}"
             answer = messages.decode(data, layout, self.size, download)
         except (KeyError, wire.WireError):
             return NO_MESSAGE
+        # A client is not trusted: everything that aggregation relies on is checked before it is used.
         for actual, expected in ((answer.parts, download.parts), (answer.scalars, download.scalars)):
             if odd := sorted({*actual} ^ {*expected}):
-                return f"answered with a message of another method: its {odd[0]} do not match the order's"
+                return f"answered with a message of another method: its {odd[0]} do not match the request"
         if answer.ungated != download.ungated:
-            return f"answered with {answer.ungated} ungated values, and the order has {download.ungated}"
+            return f"answered with {answer.ungated} ungated values; the request has {download.ungated}"
         for name, part in download.parts.items():
             if (width := answer[name].shape[1]) != (right := part.values.shape[1]):
-                return f"answered with {width} values of {name}, and the order has {right}"
+                return f"answered with {width} values of {name}; the request has {right}"
         return self._wrong_support(answer, download) or _wrong_values(answer) or answer
 
     def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
@@ -284,7 +297,7 @@ class GridTransport:
         method: Any = self._phase.method
         if isinstance(method, SupportFinetuning):
             same = answer.support is not None and torch.equal(answer.support, download.support)  # type: ignore[arg-type]
-            return "" if same else "answered with another support than the order's"
+            return "" if same else "answered with a support that differs from the request"
         if not type(method).__module__.startswith(METHODS) or not hasattr(method, "upload_entries"):
             return ""
         expected = method.upload_entries(self._phase.first_round + len(self._sent) - 1)

@@ -37,6 +37,7 @@ class Journal:
     ) -> list[Upload]:
         """The answers of a round: those that were kept, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
+        # The transport must still learn of the round: clients that missed it get its message later.
         if path.exists():
             self.transport.remember(phase, download, selection)
             return self._recall(path, download)
@@ -50,7 +51,7 @@ class Journal:
             for upload in uploads
         ]
         kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
-        write_json(path, {**kept, "counted": list(self.transport.counted.items())})
+        write_json(path, {**kept, "last_used": list(self.transport.last_used.items())})
         return uploads
 
     def forget(self) -> None:
@@ -63,7 +64,7 @@ class Journal:
         self.recalled += 1
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
-        self.transport.counted.update(map(tuple, kept["counted"]))
+        self.transport.last_used.update(map(tuple, kept["last_used"]))
         return [
             Upload(
                 torch.tensor([0]),

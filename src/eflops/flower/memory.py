@@ -1,7 +1,7 @@
 """What a node keeps from one of a client's answers to the next: the method's memory, and the view that the client has.
 
-An order names the last round whose answer the server counted. An answer may be lost on the way, come too late, or be
-asked for twice. So a node keeps two states, those before and after its last answer, and takes the one that the order
+A request names the last round whose answer the server used. An answer may be lost on the way, come too late, or be
+asked for twice. So a node keeps two states, those before and after its last answer, and takes the one that the request
 names. They are one file, written whole or not at all, under a key of our own run: Flower's run ids change when a run is
 resumed.
 """
@@ -38,7 +38,7 @@ class NodeMemory:
 
     def __init__(self, folder: Path, key: str, client: int, size: int) -> None:
         if not KEY.fullmatch(key):
-            raise UserError("the server's order has a key that is no name of a file.")
+            raise UserError("the server's request has a key that is not a valid file name.")
         self.path, self.size = folder / f"{key}-client{int(client)}.npz", size
 
     def after(self, round_: int) -> ClientState | None:

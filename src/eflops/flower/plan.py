@@ -31,17 +31,15 @@ OPTION = "--run-config"
 class RunConfig(Strict):
     """What `flwr run` accepts; a key that is empty, 0 or -1 leaves the choice to the experiment."""
 
-    config: str = Field("config.yaml", description="the config files in the bundle; later ones override earlier ones")
+    config: str = Field("config.yaml", description="the config files in the bundle; later files override earlier ones")
     experiment: str = Field("golub_runs", description="name of the run's experiment in the config")
     method: str = Field("eflops", description="name of the method in the config")
     ratio: NonNegative = Field(0.0, description="N/d of synthetic data; 0: the experiment's first")
     variant: str = Field("", description="variant of the settings; empty: the experiment's first")
     draw: int = Field(-1, ge=-1, description="data draw or split; -1: the experiment's first")
     seed: int = Field(0, ge=0, description="seed of the run")
-    clients: int = Field(0, ge=0, description="number of clients; 0: as the data set says")
-    fraction: float = Field(
-        0.0, ge=0, le=1, description="share of the clients selected per round; 0: as the data set says"
-    )
+    clients: int = Field(0, ge=0, description="number of clients; 0: the data set's")
+    fraction: float = Field(0.0, ge=0, le=1, description="share of the clients selected per round; 0: the data set's")
     settings: str = Field(
         "", description='settings that replace those of the method, such as "rounds=4 finetune_rounds=2"'
     )
@@ -131,7 +129,7 @@ def _read(run_config: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
     """The config, after what the run config names was found in it."""
     for path in files:
         if not path.is_file():
-            raise UserError(f"{OPTION}: config names {path.name!r}, which the app's bundle does not hold.")
+            raise UserError(f"{OPTION}: config names {path.name!r}, which the app's bundle does not contain.")
     raw = reduce(load.merge, map(load.read_yaml, files))
     # What a search chose lies in the bundle too, where nobody else would look for it.
     chosen = bundle / str(raw.get("chosen"))
@@ -144,7 +142,8 @@ def _read(run_config: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
             raise UserError(unknown(f"{OPTION}: {kind}", name, known))
     if config.methods[run_config.method].pooled:
         raise UserError(
-            f"{OPTION}: method {run_config.method} trains on pooled rows, which no federation has; name another."
+            f"{OPTION}: method {run_config.method} trains on pooled rows, which a federation does not have; name "
+            "another."
         )
     if run_config.ratio and not config.experiments[run_config.experiment].ratios:
         raise UserError(

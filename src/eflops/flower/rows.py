@@ -14,7 +14,7 @@ from eflops.data.expression import node_rows
 from eflops.data.federation import Facts, Federation, load
 from eflops.data.scaling import scaling_of
 from eflops.errors import UserError
-from eflops.flower.work import Agreement, Work
+from eflops.flower.assignment import Agreement, Assignment
 
 OWN_KEYS = ("client", "data", "label", "trusted")
 SIMULATED_KEYS = ("partition-id", "num-partitions")
@@ -43,7 +43,9 @@ class NodeConfig:
         simulated = int(values.get("num-partitions", 0))
         client = values.get("partition-id" if simulated else "client", -1)
         if not isinstance(client, int):
-            raise UserError(f"--node-config: client={client!r} is wrong; it is the client's number, from 0 on.")
+            raise UserError(
+                f"--node-config: client={client!r} is wrong; it should be the client's number, 0 or greater."
+            )
         return NodeConfig(
             str(values.get("data", "")),
             str(values.get("label", "")),
@@ -53,25 +55,27 @@ class NodeConfig:
         )
 
 
-def load_rows(node: NodeConfig, work: Work) -> Federation:
+def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
     """The federation of this node's client alone, with no test rows."""
     if not node.data:
         if not node.nodes:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
-        if not work.data:
+        if not assignment.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
-        return _draw(work.data, work.spec.pooled).subset([node.client], with_test=False)
+        return _draw(assignment.data, assignment.spec.pooled).subset([node.client], with_test=False)
     if Path(node.data).is_dir():
         return load(Path(node.data))
-    if work.agreement is None:
-        raise UserError(f"{node.data}: the server works on a data draw, so this node needs the folder dealt to it.")
-    return file_rows(node.data, node.label, work.agreement)
+    if assignment.agreement is None:
+        raise UserError(
+            f"{node.data}: the server works on a data draw, so this node needs the folder that was dealt to it."
+        )
+    return file_rows(node.data, node.label, assignment.agreement)
 
 
 def file_rows(path: str, label: str, agreed: Agreement) -> Federation:
     """The federation of one client that has the rows of a file."""
     if not label:
-        raise UserError(f'{path}: say which column holds the classes, such as label="class".')
+        raise UserError(f'{path}: name the column of classes, such as label="class".')
     block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
     meta = Facts(task="classification", classes=len(agreed.classes))
     return Federation((block,), block.take(slice(0, 0)), meta=meta)

@@ -24,11 +24,11 @@ from eflops.data.matrix import read_matrix
 from eflops.data.table_checks import refuse
 from eflops.errors import UserError
 from eflops.files import canonical_json, sha256_bytes
+from eflops.flower.assignment import Agreement, Assignment, code_hashes
 from eflops.flower.grid import FaultPolicy, GridTransport, meet
 from eflops.flower.journal import Journal
 from eflops.flower.plan import FlowerRun, make_draw, plan
 from eflops.flower.rows import file_rows
-from eflops.flower.work import Agreement, Work, code_hashes
 from eflops.results import record
 from eflops.training.engines import batched
 from eflops.training.train import make_task, runs_due, train_block
@@ -70,14 +70,14 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
     job = Job(flower_run.spec, view.data, flower_run.runs_folder, (flower_run.run,), 1)
     path = job.folder / flower_run.run.path
     if view.agreement is None and not list(runs_due(job, hashes)):
-        log(INFO, "nothing to do, the record is there: %s", path)
+        log(INFO, "nothing to do, the record exists: %s", path)
         return path
     task, evaluation = make_task(job.spec, [job.spec.variants[flower_run.run.variant]], view.known)
-    work = Work(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
-    nodes = meet(grid, view.clients, work, flower_run.run_config.wait)
+    assignment = Assignment(job.spec, code.combined(hashes), task.size, view.draw, view.agreement)
+    nodes = meet(grid, view.clients, assignment, flower_run.run_config.wait)
     if view.draw and not all(node.simulated for node in nodes.values()):
-        right = "say where the server's test rows are: --run-config 'data=...'"
-        raise UserError(f"these nodes have rows of their own; {right}")
+        right = "name the server's test rows: --run-config 'data=...'"
+        raise UserError(f"these nodes have their own rows; {right}")
     counts = [node.rows for node in nodes.values()]
     if view.counts is not None and counts != view.counts:
         raise UserError(f"the clients have {counts} rows, but were dealt {view.counts}.")
@@ -89,16 +89,18 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         flower_run.run_config.repeats,
         0.01 if view.draw else 0.2,
     )
-    transport = GridTransport(grid, numbers, work, fault_policy)
+    transport = GridTransport(grid, numbers, assignment, fault_policy)
     # Another run config, other data or other code is another run, with a state of its own.
     manifest = read_manifest(job.data_folder(flower_run.run.draw))["manifest_sha256"]
     name = sha256_bytes(
-        canonical_json([work.spec.model_dump(mode="json"), work.code, manifest, counts, flower_run.run.path]).encode()
+        canonical_json(
+            [assignment.spec.model_dump(mode="json"), assignment.code, manifest, counts, flower_run.run.path]
+        ).encode()
     )[:16]
     journal = Journal(transport, Path(flower_run.run_config.results) / "state" / name, task.size)
     train_block(job, task, replace(evaluation, counts=np.array(counts)), [flower_run.run], hashes, journal, _report)
     if journal.recalled:
-        log(INFO, "%s rounds were taken over from an earlier attempt", journal.recalled)
+        log(INFO, "resuming after %s rounds of an earlier attempt", journal.recalled)
     journal.forget()
     log(INFO, "record: %s", path)
     log(INFO, "result: %s", record.read(path).result_sha256)
@@ -131,7 +133,7 @@ def _read_test_rows(flower_run: FlowerRun) -> View:
     path, label, scaling = flower_run.run_config.data, flower_run.run_config.label, flower_run.data.get("scaling")
     if scaling != "per_array":
         right = "use a data set whose scaling is per_array"
-        pooled = f"is taken from pooled rows, which nobody has here; {right}"
+        pooled = f"needs pooled rows, which no party has here; {right}"
         raise UserError(f"the scaling {scaling!r} of {flower_run.spec.dataset} {pooled}.")
     if not label:
         raise UserError(f'--run-config: data="{path}" needs label, the column that holds the classes.')

@@ -13,13 +13,13 @@ import psutil
 from flwr.app import Context
 from flwr.serverapp import Grid, ServerApp
 
-from eflops import code
+from eflops import code, trust
 from eflops.data.federation import Federation, read_manifest
 from eflops.data.job import Job
 from eflops.errors import UserError
+from eflops.flower.assignment import Assignment, code_hashes
 from eflops.flower.client import app as client_app
 from eflops.flower.grid import FaultPolicy, GridTransport, meet
-from eflops.flower.work import Work, code_hashes
 from eflops.results.labels import Run
 from eflops.training.engines import batched
 from eflops.training.methods.base import Task
@@ -32,6 +32,9 @@ GRACE_SECONDS = 10.0
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
     """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
+    # Flower's processes find what this one can import, so a module of the user's must be found before they start.
+    trust.load("method", job.spec.method)
+    trust.load("model", job.spec.model)
     manifest = read_manifest(job.data_folder(job.runs[0].draw))
     clients = 1 if job.spec.pooled else len(manifest["clients"])
     simulate(clients, lambda grid, nodes: work(connector(job, grid, nodes, FaultPolicy()), 1))
@@ -70,7 +73,9 @@ def connector(job: Job, grid: Grid, nodes: Mapping[int, int], fault_policy: Faul
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
         folder = str(job.data_folder(run.draw).resolve())
-        return GridTransport(grid, nodes, Work(job.spec.alone(run.variant), hashed, task.size, folder), fault_policy)
+        return GridTransport(
+            grid, nodes, Assignment(job.spec.alone(run.variant), hashed, task.size, folder), fault_policy
+        )
 
     return connect
 

@@ -69,6 +69,7 @@ def _live(spec: ExecutionSpec) -> NoReturn:
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
+        # Not sys.exit: it would unwind into the parent's loop and run its exit handlers.
         os._exit(ended)
 
 

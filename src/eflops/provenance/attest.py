@@ -26,13 +26,15 @@ def attest(results: Path, published: Path, out: Path, cores: int, minutes: float
         minutes: how long it took; by the sum of its jobs' times over the cores where it is not given.
     """
     if results.resolve() == published.resolve():
-        raise UserError(f"{results}: these are the published results themselves; name the folder of a run of yours.")
+        raise UserError(f"{results}: these are the published results; name the folder of your own run.")
     times = job_times(results)
     if minutes is None and times.empty:
-        raise UserError(f"{results}: no job was timed there; say how long the run took with --minutes.")
+        raise UserError(f"{results}: no job was timed there; state the run's duration with --minutes.")
     difference = diff(published, results)
     if not difference.compared:
-        raise UserError(f"{results}: it shares no table or figure with {published}; make them with: snakemake all")
+        raise UserError(
+            f"{results}: it has no table or figure in common with {published}; make them with: snakemake all"
+        )
     here = machine()
     row = {
         "version": version("eflops"),

@@ -43,7 +43,7 @@ STEPS = {
     "train": "train all runs of a cell",
     "table": "make a table from records",
     "figure": "draw a figure from records",
-    "scorecard": "judge the paper's numbers and claims",
+    "scorecard": "compare the paper's numbers and claims with the runs",
 }
 
 
@@ -93,6 +93,7 @@ def _project_files(project: Path) -> list[Path]:
 
 def _stage_results(results: Path, target: Path) -> None:
     if (results / RECORDS).exists():
+        checksums.refuse_links_out(results)
         shutil.copytree(results, target)
     else:
         publish(results, target)
@@ -105,7 +106,7 @@ def _described(staged: Path) -> ROCrate:
     with opened(staged / RESULTS) as store:
         records, damaged = read_records(store, store.record_paths())
     if damaged:
-        raise UserError(f"{damaged[0]}; a crate is made of sound results only.")
+        raise UserError(f"{damaged[0]}; a crate is made from valid results only.")
     finished = sorted(record.circumstances.finished_at for record in records.values())
     crate.name = "E-FLoPS reproduced: workflow, runs and results"
     crate.description = "Tables, figures, scorecard and all run records, with the workflow and the code that made them."

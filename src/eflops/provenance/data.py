@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from eflops.config.models import with_present_names
 from eflops.data.build import build
 from eflops.data.federation import ARRAYS, MANIFEST, parse_manifest, read_manifest, save
 from eflops.errors import UserError
@@ -23,9 +22,11 @@ def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
         return store.folder / "data"
     again = folder / "data"
     if not (again / name / ARRAYS).exists():
-        settings = with_present_names(stored_manifest(store, name)["settings"])
+        settings = stored_manifest(store, name)["settings"]
         raw = Path("resources") / settings["source"] if settings.get("source") else None
         save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
     if read_manifest(again / name)["sha256"] != expected:
-        raise UserError(f"data/{name}: the rebuilt data are not those that were trained on; the code has changed.")
+        raise UserError(
+            f"data/{name}: the rebuilt data differ from the data of the training run; the code has changed."
+        )
     return again

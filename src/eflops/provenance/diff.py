@@ -157,7 +157,7 @@ def _shifted(difference: Difference) -> str:
         return "no run is in both"
     if not difference.shifts:
         return "all have the same metrics"
-    return f"{len(difference.shifts)} metrics of cells moved, {clear} of them clearly (p below {ALPHA})"
+    return f"{len(difference.shifts)} metrics of cells moved, {clear} of them significantly (p below {ALPHA})"
 
 
 def _csv_files(folder: Path) -> set[str]:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from eflops.config.models import with_present_names
 from eflops.data.build import named_features
 from eflops.data.matrix import Matrix, Rows, read_matrix
 from eflops.data.scaling import Scaling, scaling_of
@@ -118,7 +117,7 @@ def read_model(path: Path) -> LinearModel:
     except FileNotFoundError:
         raise UserError(f"{path} is missing; make it with: eflops model EXPERIMENT --out {path}") from None
     except (ValueError, KeyError, TypeError, IndexError) as error:
-        raise UserError(f"{path} is not a model as `eflops model` writes it ({error}).") from None
+        raise UserError(f"{path} is not a model file of `eflops model` ({error}).") from None
 
 
 def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
@@ -128,12 +127,12 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     _require(store, experiment, path)
     run = store.record(path)
     manifest = stored_manifest(store, run.origin.data)
-    settings, meta = with_present_names(manifest["settings"]), manifest["meta"]
+    settings, meta = manifest["settings"], manifest["meta"]
     if settings["kind"] not in KINDS or ":" in run.origin.job.model:
         what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"
         raise UserError(f"{experiment} is on {what}; this command serves linear models of table and expression data.")
     if not run.result.weights:
-        raise UserError(f"{RUNS}/{path}: this run {run.result.status} and left no weights; name another seed or draw.")
+        raise UserError(f"{RUNS}/{path}: this run {run.result.status} and has no weights; name another seed or draw.")
     file = store.folder / paths.GENES.format(dataset=run.run.dataset)
     names = pd.read_csv(file, dtype=str, keep_default_na=False) if file.exists() else named_features(settings)
     target = meta.get("target")

@@ -41,7 +41,8 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
     if not (results / study.NAME).exists():
         raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
     if out.exists() and any(out.iterdir()) and not (out / checksums.NAME).exists():
-        raise UserError(f"{out}: this folder is not empty and was not published by this command; name another one.")
+        raise UserError(f"{out}: this folder is not empty and this command did not write it; name another one.")
+    checksums.refuse_links_out(results)
     unfinished = out.with_name(f".{out.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
@@ -58,7 +59,7 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
         full = isinstance(error, OSError) and error.errno in FULL
         if full or any(os.strerror(number) in listed for number in FULL):
             raise UserError(
-                f"{out}: nothing was published, because its disk is full; make room there and publish again."
+                f"{out}: nothing was published, because the disk is full; free some space and publish again."
             ) from None
         raise
     shutil.rmtree(out, ignore_errors=True)
@@ -108,7 +109,7 @@ def _too_large(folder: Path, most_bytes: int) -> str:
     sizes = {path: (folder / path).stat().st_size for path in checksums.files(folder)}
     total = sum(sizes.values())
     if len(sizes) > MOST_FILES:
-        return f"it would be {len(sizes)} files, more than {MOST_FILES}; leave tables or figures out of the config."
+        return f"it would be {len(sizes)} files, more than {MOST_FILES}; remove tables or figures from the config."
     if total <= most_bytes:
         return ""
     largest = sorted(sizes, key=sizes.__getitem__, reverse=True)[:3]

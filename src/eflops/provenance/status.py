@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eflops.analysis.gather import difference
+from eflops.config.jobs import training_jobs
 from eflops.config.models import Config
-from eflops.config.plan import slices
 from eflops.data.job import job_of
 from eflops.errors import UserError
 from eflops.provenance.times import whole_run
@@ -31,7 +31,7 @@ class Status:
 def compare(config: Config, results: Path) -> Status:
     """Hold every planned run against its record."""
     status = Status(results)
-    for _, spec in slices(config):
+    for _, spec in training_jobs(config):
         job = job_of(spec, results)
         name = spec.experiment
         for run in job.runs:
@@ -58,7 +58,7 @@ def as_text(status: Status) -> str:
     lines = []
     for name, count in status.planned.items():
         missing, stale = status.missing[name], sum(status.stale.get(name, Counter()).values())
-        words = [f"{count - missing - stale} of {count} runs there"]
+        words = [f"{count - missing - stale} of {count} runs complete"]
         words += [f"{missing} missing"] if missing else []
         words += [f"{stale} stale"] if stale else []
         lines.append(f"{name:{width}}  {', '.join(words)}")

@@ -84,7 +84,7 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
         raise
     except Exception as error:  # settings that its method does not have, for one
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        return "different", f"it cannot be trained from what it states ({reason})"
+        return "different", f"it cannot be retrained from its settings ({reason})"
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
@@ -112,10 +112,10 @@ def compare(before: Record, again: Record) -> tuple[Outcome, str]:
     worst = beyond(before.result, again.result)
     if again.circumstances.bits == "every machine":
         what = worst or differing(before.result, again.result)
-        return "different", f"its method has the same bits on every machine, and {what}{note}"
+        return "different", f"its method has the same bits on every machine, but {what}{note}"
     if worst:
         return "different", f"{worst}{note}"
-    return "within tolerance", f"other bits, and every metric within its tolerance{note}"
+    return "within tolerance", f"other bits, but every metric within its tolerance{note}"
 
 
 def differing(before: Result, again: Result) -> str:
@@ -135,12 +135,12 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
 
     result, origin = entry.result, entry.origin
     if result.status == "diverged" or not result.weights:
-        return "not checked", "it keeps no weights"
+        return "not checked", "it stores no weights"
     federation = load(data_folder(store, origin.data, origin.data_sha256, folder) / origin.data)
     spec = spec_of(entry)
     task, evaluation = make_task(spec, [spec.variants[entry.run.variant]], federation)
     if task.size != result.parameters:
-        return "different", f"it states {result.parameters} parameters, and its model has {task.size}"
+        return "different", f"it states {result.parameters} parameters, but its model has {task.size}"
     measured = task.model.measure(from_numpy(whole(result))[None], evaluation.test)
     share = 0.0 if is_portable(origin.job) else ROUNDING
     for name, value in ((name, values[0].item()) for name, values in measured.items()):
@@ -153,9 +153,9 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
 def beyond(before: Result, again: Result) -> str:
     """In words, what differs by more than its tolerance; empty where nothing does."""
     if before.status != again.status:
-        return f"it {before.status} then and {again.status} now"
+        return f"it {before.status} before and {again.status} now"
     if set(before.metrics) != set(again.metrics):
-        return f"it had the metrics {', '.join(before.metrics)} then and {', '.join(again.metrics)} now"
+        return f"it had the metrics {', '.join(before.metrics)} before and {', '.join(again.metrics)} now"
     words = []
     for name, value in before.metrics.items():
         allowed = TOLERANCES.get(name, RELATIVE * abs(value))

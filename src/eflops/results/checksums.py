@@ -4,6 +4,7 @@ The list can be signed with an ssh key (`ssh-keygen -Y sign`). Whether that key 
 from elsewhere, so the audit says which key it was.
 """
 
+import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -40,6 +41,20 @@ def files(folder: Path) -> list[str]:
     return sorted(path for path in paths if path not in (NAME, SIGNATURE))
 
 
+def links_out(folder: Path) -> list[str]:
+    """The links below a folder that lead out of it, as sorted paths below it: a copy would hold what they lead to."""
+    inside = folder.resolve()
+    links = (path for path in folder.rglob("*") if path.is_symlink())
+    out = (link for link in links if not Path(os.path.realpath(link)).is_relative_to(inside))
+    return sorted(link.relative_to(folder).as_posix() for link in out)
+
+
+def refuse_links_out(folder: Path) -> None:
+    """Refuse to copy a folder from elsewhere whose links would take files of this machine along."""
+    if links := links_out(folder):
+        raise UserError(f"{folder / links[0]}: this link leads out of the folder; put the file itself in its place.")
+
+
 def check(folder: Path) -> Iterator[Finding]:
     """A wrong signature, and every file that is not what the list says, is gone, or is not listed."""
     if (folder / SIGNATURE).exists() and not signer(folder):
@@ -70,7 +85,7 @@ def read(folder: Path) -> dict[str, str]:
     matches = [LINE.fullmatch(line) for line in text.splitlines()]
     listed = {match[2]: match[1] for match in matches if match}
     if text != _text(listed):
-        raise UserError("the list of hashes is not as it was written; it was changed by hand")
+        raise UserError("the list of hashes was changed after it was written")
     return listed
 
 

@@ -1,6 +1,6 @@
-"""Where every file lies in a results folder. Rules, scripts and commands take all paths from here.
+"""Where every file lies in a results folder, below that folder; `format` fills in the parts of a template.
 
-A template names its parts in braces, so that Snakemake takes it as a pattern and Python fills it in with `format`.
+The package takes all paths from here. Rules state theirs as literals, so that each can be read alone; a test compares.
 """
 
 from typing import Literal
@@ -37,10 +37,8 @@ SUMMARY_TEXT = "summary.md"
 SUMMARY_OF_REPORT = "summary.rst"
 STUDY = "study.json"
 EXPLORER = "explorer.html"
-LOG = "logs/{job}.log"
 # The CPU seconds of a finished job, beside its log.
 JOB_TIME = "logs/{job}.json"
-BENCHMARK = "benchmarks/{job}.tsv"
 
 FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
 

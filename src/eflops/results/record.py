@@ -11,34 +11,28 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256_bytes, write_json
+from eflops.files import below, canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
 
 
-def _below(path: str) -> str:
-    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
-        raise ValueError(f"{path!r} leads out of its folder")
-    return path
-
-
-class Part(BaseModel):
+class RecordPart(BaseModel):
     """A part of the record: unknown keys are refused, and numbers that are not finite."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
-Folder = Annotated[str, Field(pattern=r"^[^/\\\x00]+$"), AfterValidator(_below)]
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(below)]
 
 
-class Identity(Part):
+class Identity(RecordPart):
     """Which run this is."""
 
     experiment: Folder
@@ -50,7 +44,7 @@ class Identity(Part):
     seed: int
 
 
-class Cell(Part):
+class Cell(RecordPart):
     """What the runs of one training job share besides their settings."""
 
     experiment: Folder
@@ -88,7 +82,7 @@ def kept_weights(density: float, per_class: int | None, parameters: int, classes
     return max(1, math.floor(density * parameters + 1e-9))
 
 
-class Curve(Part):
+class Curve(RecordPart):
     """The metrics over rounds: equally long lists, None where there is no number, as of gates in finetuning."""
 
     phase: list[str]
@@ -96,7 +90,7 @@ class Curve(Part):
     metrics: dict[str, list[float | None]]
 
 
-class Result(Part):
+class Result(RecordPart):
     """What the run found: the same bits whenever it is run, and wherever `circumstances.bits` says."""
 
     status: Literal["finished", "diverged"]
@@ -119,18 +113,18 @@ class Result(Part):
     faults: list[str] = Field([], description="clients that failed, on a real federation")
 
 
-class Origin(Part):
+class Origin(RecordPart):
     """What the run was computed from."""
 
     settings: dict[str, Any]
     job: Cell = Field(description="what the run shares with the others of its training job")
-    data: Annotated[str, AfterValidator(_below)] = Field(description="the data's folder, below that of all data")
+    data: Annotated[str, AfterValidator(below)] = Field(description="the data's folder, below that of all data")
     data_sha256: str
     code: dict[str, str] = Field(description="content hash of every module the run could reach")
     code_hash: str
 
 
-class Circumstances(Part):
+class Circumstances(RecordPart):
     """Where and how long: no part of the result."""
 
     commit: str
@@ -148,10 +142,10 @@ class Circumstances(Part):
     finished_at: str
 
 
-class Record(Part):
+class Record(RecordPart):
     """One run."""
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[2] = 2
     run: Identity
     origin: Origin
     result: Result
@@ -188,7 +182,7 @@ def read(path: Path, hashed: bool = True) -> Record:
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{path}: there is no such record; make what is missing with: snakemake all") from None
+        raise UserError(f"{path}: there is no such record; make it with: snakemake all") from None
     except OSError as error:
         raise UserError(f"{path}: this record cannot be read ({error.strerror}).") from None
     return parse(data, str(path), hashed)
@@ -205,10 +199,9 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
         of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:
         first = error.errors()[0]["msg"] if isinstance(error, ValidationError) else str(error)
-        raise UserError(f"{name}: this is not a valid run record ({first}); make it again.") from None
+        raise UserError(f"{name}: this is not a valid run record ({first}); rebuild it.") from None
     if not hashed:
         return record
-    # Records of schema 1 have no weights, so the hash is that of what the file says.
     if of_result != record.result_sha256:
         raise UserError(f"{name}: the result does not match its own hash; the file was changed after the run.")
     if of_record != record.record_sha256:

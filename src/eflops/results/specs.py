@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eflops.errors import UserError
-from eflops.files import sha256_bytes, write_text
+from eflops.files import sha256_bytes
 from eflops.results.paths import SPEC
 
 FOLDER = ".eflops"
@@ -68,21 +68,19 @@ def read_wanted(file: Path, expected: str) -> str:
     text = file.read_text(encoding="utf-8").rstrip() + "\n"
     if digest(text) != expected:
         raise UserError(
-            f"{file}: another snakemake read this folder with another config since this run began; run it again."
+            f"{file}: another snakemake has read this folder with a different config since this run started; run it "
+            "again."
         )
     return text
-
-
-def keep(text: str, file: Path) -> None:
-    """Leave the spec that a job worked by in the results."""
-    write_text(file, text)
 
 
 def refuse_read_only(folder: Path) -> None:
     """Refuse a folder that nothing can be written to, or where it could not be made."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not os.access(there, os.W_OK):
-        raise UserError(f"{there}: this folder cannot be written to; make it writable, or set `results` to another.")
+        raise UserError(
+            f"{there}: this folder cannot be written to; make it writable, or set `results` to another folder."
+        )
 
 
 def _text(file: Path) -> str | None:

@@ -103,8 +103,8 @@ def check_format(folder: Path) -> None:
         return  # there is no study yet, or a damaged one, which its reader names
     if isinstance(stored, dict) and "config" in stored and stored.get(FORMAT) != PRESENT_FORMAT:
         raise UserError(
-            f"{folder}: these results are of eflops 0.2.0 or older, which named settings and fields otherwise;"
-            f" {RENAMED} lists the present names. Read them with that version, or compare them by eflops diff."
+            f"{folder}: eflops 0.2.0 or older made these results, with other names of settings and fields;"
+            f" {RENAMED} lists the new names. Read the results with that version, or compare them with eflops diff."
         )
 
 
@@ -151,9 +151,9 @@ def unpacked_small(packed: Path) -> dict[str, str]:
         lines = [json.loads(line) for line in inflate(packed.read_bytes()).decode().splitlines()]
         texts = {str(line["path"]): str(line["text"]) for line in lines}
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
-        raise UserError(f"{packed}: this is not a file of small files as publish writes it ({error}).") from None
+        raise UserError(f"{packed}: this is not a packed file of eflops publish ({error}).") from None
     if len(texts) != len(lines):
-        raise UserError(f"{packed}: a path stands there twice; publish the results again.")
+        raise UserError(f"{packed}: it contains a path twice; publish the results again.")
     return texts
 
 
@@ -164,14 +164,14 @@ def unpacked(packed: Path) -> dict[str, bytes]:
         data = inflate(packed.read_bytes())
         lines = LINE.findall(data)
         if sum(len(name) + len(text) + len(b'{"path":,"record":}\n') for name, text in lines) != len(data):
-            raise ValueError("a line is not a path and a record")
+            raise ValueError("a line does not have a path and a record")
         for name, text in lines:
             path = json.loads(name) if b"\\" in name else name[1:-1].decode()
             if path in records:
-                raise ValueError(f"{path} stands there twice")
+                raise ValueError(f"it contains {path} twice")
             if path.startswith("/") or ".." in path.split("/") or not path:
-                raise ValueError(f"a record cannot lie at {path}")
+                raise ValueError(f"{path} is not the path of a record")
             records[path] = text
     except (OSError, EOFError, ValueError, TypeError, zlib.error) as error:
-        raise UserError(f"{packed}: this is not a file of records as publish writes it ({error}).") from None
+        raise UserError(f"{packed}: this is not a packed file of records of eflops publish ({error}).") from None
     return records

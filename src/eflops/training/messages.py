@@ -1,7 +1,7 @@
 """Messages between server and clients: named vectors and scalars, for several runs at once, and their bytes.
 
-A message is already as lossy as it is on the wire, so the way there and back changes nothing. One description serves
-all: the batched engine hands messages over as they are, byte counts come from `sizes`, and Flower sends `encode`.
+A message holds exactly the values that the receiver gets, so encoding and decoding change nothing. The batched engine
+passes messages on as they are, byte counts come from `sizes`, and Flower sends `encode`.
 """
 
 import json
@@ -16,14 +16,16 @@ import torch
 from torch import Tensor
 
 from eflops.training.numerics import wire
+from eflops.training.numerics.selection import count_marked
 
 
 class Part(NamedTuple):
     """A named vector of a message.
 
-    values: [runs, width] float32, as the receiver sees them.
-    support: the mask [runs, width] of entries that are sent; None if all are.
-    common: [runs] float32, the value of all entries off the support; None if it is 0 and not sent.
+    Args:
+        values: [runs, width] float32, as the receiver sees them.
+        support: the mask [runs, width] of entries that are sent; None if all are.
+        common: [runs] float32, the value of all entries outside the support; None if it is 0 and not sent.
     """
 
     values: Tensor
@@ -31,7 +33,7 @@ class Part(NamedTuple):
     common: Tensor | None = None
 
 
-class Frame(NamedTuple):
+class FrameLayout(NamedTuple):
     """The layout of parts that travel on one support: their names, which have a common value, and the scalars."""
 
     parts: list[str]
@@ -43,11 +45,11 @@ class Frame(NamedTuple):
 class Message:
     """What a server or a client sends in a round, for several runs at once.
 
-    parts: vectors by name; those whose `support` is the same tensor share its indices on the wire.
-    scalars: numbers [runs] float32 by name, such as the multiplier.
-    implicit: the receiver knows the supports, so that they are not sent.
-    ungated: how many entries, the last of the first part, are always sent, without indices: a model's ungated
-        parameters.
+    Args:
+        parts: vectors by name; those whose `support` is the same tensor share its indices on the wire.
+        scalars: numbers [runs] float32 by name, such as the multiplier.
+        implicit: the receiver knows the supports, so they are not sent.
+        ungated: the number of ungated parameters, the last entries of the first part, which are always sent.
 
     Example, the k largest entries of a difference, and a rate:
 
@@ -70,11 +72,11 @@ class Message:
         return next(iter(self.parts.values())).support
 
     @property
-    def frames(self) -> list[Frame]:
+    def frames(self) -> list[FrameLayout]:
         """How parts are grouped on the wire: those with one support together; scalars go with the first group."""
-        groups: dict[int, Frame] = {}
+        groups: dict[int, FrameLayout] = {}
         for name, part in self.parts.items():
-            frame = groups.setdefault(id(part.support), Frame([], [], [] if groups else list(self.scalars)))
+            frame = groups.setdefault(id(part.support), FrameLayout([], [], [] if groups else list(self.scalars)))
             frame.parts.append(name)
             if part.common is not None:
                 frame.commons.append(name)
@@ -86,7 +88,7 @@ class Message:
         for number, frame in enumerate(self.frames):
             ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
             width = size - self.ungated
-            kept = width if support is None else np.count_nonzero(support.numpy(), 1) - (support.shape[1] - width)
+            kept = width if support is None else count_marked(support.numpy()) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
             shape = vectors, numbers, support is None, self.implicit, ungated
             empty, one = (_frame_bytes(width, count, *shape) for count in (0, 1))
@@ -182,9 +184,9 @@ def decode(data: bytes, layout: str, size: int, known: Message | None = None) ->
     return Message(parts, scalars, implicit, ungated)
 
 
-def _frames(layout: str) -> list[Frame]:
+def _frames(layout: str) -> list[FrameLayout]:
     try:
-        frames = [Frame(*frame) for frame in json.loads(layout)]
+        frames = [FrameLayout(*frame) for frame in json.loads(layout)]
         names = [name for frame in frames for part in frame for name in part]
     except (ValueError, TypeError, RecursionError):
         raise wire.WireError("the layout of the message cannot be read") from None

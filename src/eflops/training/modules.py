@@ -244,7 +244,7 @@ class ModuleModel:
         except (AttributeError, TypeError, ValueError, RuntimeError):
             given = " ".join(repr(values).split())[:100]
             raise UserError(
-                f"model {self.name}: metrics(output, y) should give numbers by name, and gave {given}."
+                f"model {self.name}: metrics(output, y) should return numbers by name, but returned {given}."
             ) from None
 
     def _built(self, seed: int) -> nn.Module:
@@ -256,7 +256,7 @@ class ModuleModel:
                 raise failed(f"model {self.name}: build({self.shape}, {self.classes})", error) from error
         if not isinstance(module, nn.Module):
             raise UserError(
-                f"model {self.name}: build should give a torch.nn.Module, and gave {type(module).__name__}."
+                f"model {self.name}: build should return a torch.nn.Module, but returned {type(module).__name__}."
             )
         return module
 
@@ -264,7 +264,9 @@ class ModuleModel:
         """A run's first parameters by name."""
         parameters = {each: part.detach() for each, part in self._built(seed).named_parameters()}
         if {each: part.shape for each, part in parameters.items()} != self.shapes:
-            raise UserError(f"model {self.name}: build gives other parameters when it is called again; it must not.")
+            raise UserError(
+                f"model {self.name}: build returns other parameters when it is called again; it should return the same."
+            )
         return parameters
 
     def attempt(self, block: Block) -> None:
@@ -289,16 +291,19 @@ class ModuleModel:
                 " use a norm without running statistics, such as torch.nn.GroupNorm."
             )
         if loss.ndim or gradient.shape != theta.shape:
-            raise UserError(f"model {self.name}: loss should give one number, and gave a shape of {list(loss.shape)}.")
+            raise UserError(f"model {self.name}: loss should return one number, but returned shape {list(loss.shape)}.")
         if not torch.equal(loss.nan_to_num(), again.nan_to_num()):
             raise UserError(
-                f"model {self.name}: the same weights and rows have another loss in a second call; draw random numbers"
-                " with torch, numpy.random or random, unseeded, and keep nothing from one call to the next."
+                f"model {self.name}: the same weights and rows have a different loss in a second call; draw random "
+                "numbers"
+                " with torch, numpy.random or random, unseeded, and store nothing between calls."
             )
 
     def _check_output(self, output: Any, rows: int) -> None:
         if not isinstance(output, Tensor):
-            raise UserError(f"model {self.name}: forward should give one tensor, and gave {type(output).__name__}.")
+            raise UserError(
+                f"model {self.name}: forward should return one tensor, but returned {type(output).__name__}."
+            )
         right = [(rows, self.classes)] if self.classes else [(rows,), (rows, 1)]
         if self._loss is None and output.shape not in right:
             shape = f"[rows, {self.classes}]" if self.classes else "[rows] or [rows, 1]"
@@ -383,7 +388,7 @@ def _check_parameters(name: str, parameters: Mapping[str, nn.Parameter]) -> None
         if part.dtype != torch.float32:
             raise UserError(f"model {name}: {each} is {part.dtype}; parameters must be torch.float32.")
         if not part.requires_grad:
-            raise UserError(f"model {name}: {each} is frozen; keep what is not trained as a buffer.")
+            raise UserError(f"model {name}: {each} is frozen; register parameters that are not trained as buffers.")
 
 
 def _listed(names: Sequence[str], most: int = 12) -> str:

@@ -17,12 +17,13 @@ from eflops.data.federation import Federation
 from eflops.results.labels import Run
 from eflops.rng import numpy_generator
 from eflops.training.messages import Message
-from eflops.training.methods.base import Method, Rounds, State, Task, Upload, check_message, check_tensor
+from eflops.training.methods.base import Method, Rounds, State, Task, Upload, check_message, check_state, check_tensor
 from eflops.training.methods.batches import Steps
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics.kernels import finite_rows
 from eflops.training.training_log import EvaluationData, Progress, TrainingLog, pruned
 
+# Rounds whose clients are drawn at once.
 CHUNK = 64
 
 
@@ -72,6 +73,7 @@ class Server:
     ) -> None:
         self.task, self.evaluation, self.transport = task, evaluation, transport
         self.evaluate_every, self.progress = evaluate_every, progress
+        # 0.29 * 100 is 28.999... in binary; the small number keeps floor from losing a client.
         self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
     def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
@@ -83,7 +85,7 @@ class Server:
         finetuning = Phase(
             "finetuning",
             SupportFinetuning(self.task, support),
-            settings.rounds,
+            settings.rounds,  # rounds go on counting, so that finetuning draws other random numbers than training
             settings.finetune_rounds,
             settings.finetune_steps,
             settings.batch_size,
@@ -97,11 +99,14 @@ class Server:
             round_ = phase.first_round + turn
             selected = self._select(seeds, round_)
             download = phase.method.download(state, round_)
+            # Once per message, before compiled code reads it without checking bounds.
             check_message(phase.method, download, len(seeds), "the server's message")
             uploads = self.transport.exchange(phase, download, selected, round_)
             replays = hasattr(phase.method, "receive")
             log.count(phase.name, self.task.size, download, uploads, selected.weights.numpy() > 0, replays)
-            state = self._stop_diverged(phase.method.aggregate(state, uploads, round_), round_, log)
+            state = phase.method.aggregate(state, uploads, round_)
+            check_state(phase.method, state, len(seeds), "what `aggregate` returns")
+            state = self._stop_diverged(state, len(seeds), round_, log)
             last = turn == phase.rounds - 1
             if last or turn % self.evaluate_every == 0:
                 watched = phase.method.watched(state) if hasattr(phase.method, "watched") else {}
@@ -118,14 +123,15 @@ class Server:
         weights[np.arange(len(seeds))[:, None], chosen] = size[chosen] / size[chosen].sum(1, keepdims=True)
         return ClientSelection(seeds, torch.from_numpy(weights))
 
-    def _stop_diverged(self, state: State, round_: int, log: TrainingLog) -> State:
+    def _stop_diverged(self, state: State, runs: int, round_: int, log: TrainingLog) -> State:
         """Runs whose state stopped being finite are noted and set to zero, so that they cost nothing more."""
-        finite = np.ones(len(next(iter(state.values()))), np.bool_)
+        finite = np.ones(runs, np.bool_)
         for part in state.values():
             if part.is_floating_point():
-                finite_rows(part.view(len(part), -1).numpy(), finite)
+                finite_rows(part.reshape(runs, -1).numpy(), finite)
         if finite.all():
             return state
+        # Zeros keep the batch in shape. The other runs do not notice, because no operation mixes rows.
         lost = np.flatnonzero(~finite).tolist()
         for run in lost:
             log.diverged.setdefault(run, round_ + 1)
@@ -152,5 +158,6 @@ def sampled_clients(seeds: tuple[int, ...], round_: int, clients: int, selected:
 @lru_cache(maxsize=4)
 def _sampled(seeds: tuple[int, ...], chunk: int, clients: int, selected: int) -> np.ndarray:
     """[CHUNK, runs, selected]: making a generator costs more than drawing from it."""
+    # A stable sort, and then ascending clients: the order of summation must not depend on the draw.
     draws = [numpy_generator(seed, "clients", chunk).random((CHUNK, clients)) for seed in seeds]
     return np.sort(np.argsort(draws, 2, kind="stable")[..., :selected], 2).swapaxes(0, 1)

@@ -53,10 +53,10 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     job = job_of(spec, results, block_size)
     if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
-            f"{plan}: it was planned for other code than {Path(__file__).parents[1]} has; run snakemake once more."
+            f"{plan}: it was planned for code that differs from {Path(__file__).parents[1]}; run snakemake again."
         )
     trained = train(job, report)
-    print(f"trained {trained} of {len(job.runs)} runs; delete the records of the others to train those again")
+    print(f"trained {trained} of {len(job.runs)} runs; delete the records of the others to retrain them")
     records = {run.path: record.read(job.folder / run.path).record_sha256 for run in job.runs}
     write_json(manifest, {"folder": job.folder.relative_to(results).as_posix(), "records": records})
 
@@ -75,6 +75,7 @@ def train_runs(
     serve: the server's side of training, which an engine may bring itself.
     """
     settings = job.spec.variants
+    # By draw, so that the data of a draw are loaded once and only those of one draw are in memory.
     for draw, runs in groupby(due, key=lambda run: run.draw):
         federation = load(job.data_folder(draw))
         used = federation.pooled() if job.spec.pooled else federation
@@ -167,6 +168,7 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
     weights = theta[: task.size].numpy() * (diverged is None)
     kept, gated = weights != 0, task.gated
     stored = np.count_nonzero(kept) <= MOST_WEIGHTS
+    # A diverged run stays in its batch as zeros; its curve ends before the round in which it diverged.
     shown = [round_ for _, round_ in log.marks if diverged is None or round_ < diverged]
     curve = {name: [record.finite_or_none(point[name][row].item()) for point in log.curve] for name in log.curve[0]}
     sparse, dense = task.model.macs(kept), task.model.macs(np.ones_like(kept))
@@ -211,6 +213,7 @@ def final_metrics(curve: dict[str, list[float | None]], watched: Container[str])
 
 def runs_due(job: Job, hashes: dict[str, str]) -> Iterator[Run]:
     """The runs to train: those without an up-to-date record, ordered so that runs with the same data are together."""
+    # A record counts by its content, not by its date: the same settings, data and code give the same bits.
     for run in sorted(job.runs, key=lambda run: (run.draw, run.variant, run.seed)):
         if not job.is_current(run, hashes):
             yield run

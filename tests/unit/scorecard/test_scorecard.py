@@ -20,7 +20,7 @@ def test_runs_like_the_papers_agree_with_everything(paper_like) -> None:
     card = paper_like.card()
     other = {line.id: line.judgement for line in card.lines if line.judgement.verdict != Verdict.AGREES}
     assert other == {}
-    assert card.summary.startswith("Of Table 1's 28 numbers, 28 agree. Of its 4 columns as wholes, 4 agree. Of its 21 ")
+    assert card.summary.startswith("Of Table 1's 28 numbers, 28 agree. Of its 4 columns, tested jointly, 4 agree. ")
     assert card.summary.endswith("Of 1 paired t-test, 1 agrees. Of 14 claims, 14 agree.")
 
 
@@ -155,7 +155,7 @@ def test_a_few_diverged_runs_are_counted_and_decide_nothing_alone(paper_like) ->
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=1.36, draw=4)
     judgement = paper_like.card().line("table1/1.36/fediht").judgement
     assert judgement.verdict == Verdict.INCONCLUSIVE
-    assert "turn the verdict" in judgement.reason
+    assert "changes the verdict" in judgement.reason
 
 
 def test_a_number_that_differs_may_agree_at_nearest_settings(paper: Paper, paper_like) -> None:
@@ -213,7 +213,9 @@ def test_t_differs_where_the_other_method_is_better_and_cannot_be_told_where_spl
 
 def test_how_many_numbers_chance_puts_outside_is_told(paper_like) -> None:
     chance = paper_like.card().chance
-    assert chance.startswith("Of the 28 numbers 1.4 would lie outside by chance; each of our 12 draws, judged by the")
+    assert chance.startswith(
+        "Of the 28 numbers 1.4 are expected outside by chance; each of our 12 draws, compared with the"
+    )
 
 
 def test_both_forms_agree_line_by_line(paper_like) -> None:
@@ -255,4 +257,4 @@ def test_the_papers_t_stands_beside_ours_at_one_split_and_over_splits(paper_like
     assert reason.startswith(
         "The paper has t(29) = 3.79, p 0.0007; at our split t(29) = 3.79, p 0.00071 against Fed-IHT"
     )
-    assert "Over our 30 splits t varies from 2.9 to 4.7" in reason
+    assert "Over our 30 splits t ranges from 2.9 to 4.7" in reason

@@ -113,7 +113,7 @@ def test_the_interval_of_a_share_ends_at_0_and_1_and_the_verdict_stays() -> None
     wide = Value("ours", 0.9, 0.74, 1.06, 20, "draws")
     number = estimate(0.8, wide, 0.3, "", most=1.0)
     assert (number.verdict, number.value.low, number.value.high) == (Verdict.INCONCLUSIVE, 0.74, 1.0)
-    assert number.words == "The paper's lies inside 0.740 to 1.000"
+    assert number.words == "The paper's number is inside 0.740 to 1.000"
 
 
 def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
@@ -125,7 +125,7 @@ def test_the_value_at_nearest_settings_has_a_name_of_its_own() -> None:
 
 
 def test_a_comparison_needs_two_units_with_a_value() -> None:
-    with pytest.raises(Missing, match="two units with a finished run are needed, and there is 1"):
+    with pytest.raises(Missing, match="needs two units with a finished run and has 1"):
         over([0.1, np.nan])
 
 
@@ -146,29 +146,29 @@ def _ground(*values: float, beside: tuple[Comparison, ...] = (), **limits: Any) 
 def test_the_summary_explains_a_verdict_that_the_interval_alone_does_not_show() -> None:
     behind = _ground(-0.01, 0.01, 0.0, 0.004, above=0.0, margin=0.05)
     assert behind.verdict == Verdict.DIFFERS
-    assert behind.figure.endswith(", over 4 draws; this is clearly below the margin of 0.05")
+    assert behind.figure.endswith(" (clearly below the margin of 0.05), over 4 draws")
     clear = _ground(-0.1, -0.11, -0.12, -0.1, above=0.0, margin=0.05)
     assert clear.verdict == Verdict.DIFFERS
-    assert clear.figure.endswith(", over 4 draws")
+    assert "margin" not in clear.figure
     fine = Comparison("accuracy", pd.Series([0.0, 0.01, 0.02, 0.01]), below=0.1)
     adjusted = _ground(0.11, 0.13, 0.12, 0.15, below=0.1, beside=(fine, fine))
     assert adjusted.verdict == Verdict.INCONCLUSIVE
-    assert adjusted.figure.endswith("the limit is 0.1; Holm's adjustment for 3 comparisons leaves this inconclusive")
+    assert "(limit 0.1), over 4 draws; Holm's adjustment for 3 comparisons leaves" in adjusted.figure
 
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
     held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, statement="its lead is {}", because="it is so")
     assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
-    assert held.size == "+0.115 (+0.094 to +0.136)"
+    assert held.effect == "its lead is +0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
     assert (wide.verdict, wide.because) == (Verdict.INCONCLUSIVE, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)
     assert against.verdict == Verdict.DIFFERS
-    assert against.figure == "accuracy: 0.200, over 4 draws; the limit is 0.1"
+    assert against.figure == "accuracy: 0.200 (limit 0.1), over 4 draws"
     turns = _ground(0.1, 0.2, 0.1, 0.2, above=0.0)
     assert turns.verdict == Verdict.INCONCLUSIVE
-    assert turns.figure.endswith("the verdict would be another")
+    assert turns.figure.endswith("the verdict would be different")
 
 
 def test_a_claim_about_the_baseline_has_a_ground_for_each_algorithm(paper: Paper) -> None:

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from scipy import stats
 
 from eflops.analysis.products.feedback import comparisons
+from eflops.analysis.products.sparse_regime import table as regimes
 from eflops.analysis.source import Source
 from eflops.analysis.stats.summary import best, spread_over_draws, summarise, with_interval
 from eflops.analysis.table import Table
@@ -20,6 +22,7 @@ from eflops.config.models import Config
 from eflops.config.products import products
 from eflops.errors import UserError
 from eflops.results import record
+from eflops.results.paths import GATHERED
 from made import made, texts
 
 ROOT = Path(__file__).parents[3]
@@ -200,6 +203,22 @@ def test_error_feedback_is_compared_run_by_run_and_its_aims_are_judged(source: S
     assert texts(compared)["met"].tolist() == ["yes", "no", "yes" if around else "no", "-"]
     assert compared.data["reference"].tolist() == ["E-FLoPS with error feedback, at most 14 %"] * 4
     assert comparisons(source, names, [pair], [7]).data["draws"].tolist() == ["all", "7 to 7"]
+
+
+def test_a_regime_with_the_settings_of_another_is_not_printed_as_a_second_result(source: Source) -> None:
+    runs = source.runs("feedback14")
+    again = replace(source, _read={GATHERED.format(experiment="again"): runs.assign(experiment="again")})
+    names = {"support_recovery": "dense", "feedback14": "at most 14 %", "again": "at most 27 %"}
+    table = regimes(again, names)
+    of = table.data.groupby("experiment")["same_as"].unique()
+    assert of["again"].tolist() == ["feedback14"]
+    assert of["feedback14"].tolist() == of["support_recovery"].tolist() == [""]
+    assert set(texts(table)["messages"]) == {"dense", "at most 14 %"}
+    assert "With at most 27 %, the search chose the same settings for " in table.note
+    pair = {"metric": "r2", "one": ["again", "eflops_feedback"], "other": ["support_recovery", "eflops"]}
+    assert comparisons(again, names, [pair]).data["reference"].tolist() == [
+        "E-FLoPS with error feedback, at most 27 % (the settings of at most 14 %)"
+    ]
 
 
 def test_an_ablation_keeps_the_order_of_its_experiment(table: Callable[[str], Table]) -> None:

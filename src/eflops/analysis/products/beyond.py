@@ -1,4 +1,4 @@
-"""Data that nobody tuned on: accuracy, AUC, genes and their stability by data set and method, and paired tests.
+"""Held-out data sets: accuracy, AUC, genes and their stability by data set and method, and paired tests.
 
 The split is the unit: a split's run seeds are averaged first.
 """
@@ -22,9 +22,9 @@ from eflops.analysis.text import share
 OVERLAP = 0.25
 METRICS = {"accuracy": "accuracy", "auc": "AUC"}
 NOTE = (
-    "Mean ± standard deviation over {splits} splits, the {seeds} run seeds of a split averaged first. All settings are "
-    "those searched on the Golub data; nothing was searched here. AUC of three classes is the mean over pairs of "
-    "classes. Stability is Nogueira's index across splits. The best federated accuracy is bold. Best subset and L1 are "
+    "Mean ± standard deviation over {splits} splits, after averaging the {seeds} run seeds of a split. All settings "
+    "come from the search on the Golub data. For three classes, AUC is the mean over pairs of classes. Stability is "
+    "Nogueira's index across splits. The best federated accuracy is bold. Best subset and L1 are "
     "fitted to the pooled training samples."
 )
 
@@ -101,7 +101,10 @@ def tests(source: Source, names: Mapping[str, str]) -> Table:
             first, *others = source.from_reference(runs["method"])
             family = f"the comparisons of {METRICS[metric]} on {names[experiment]}"
             frames.append(paired_tests(runs, metric, first, others, ["draw"], family, ["experiment"], overlap=OVERLAP))
-    pairs = "A pair is a split, its run seeds averaged; the t-test is the corrected resampled one, as splits overlap."
+    pairs = (
+        "A pair is a split, with its run seeds averaged. The t-test is the corrected resampled one, because splits "
+        "overlap."
+    )
     columns, tests = {"metric": "metric", "experiment": "data"}, pd.concat(frames, ignore_index=True)
     return comparison_table(tests, columns, source, _all_runs(source), pairs, METRICS | dict(names))
 

@@ -9,7 +9,7 @@ import pandas as pd
 from eflops.analysis.cells import Row, difference, number, probability
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, line_key, log_scale
 from eflops.analysis.lines import limits
-from eflops.analysis.products.sparse_regime import LABELS, ONE_SIZE
+from eflops.analysis.products.sparse_regime import LABELS, ONE_SIZE, repeated
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import compare
 from eflops.analysis.stats.summary import INTERVAL, summarise, too_few, unit_means, with_interval
@@ -18,6 +18,8 @@ from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact, with_minus
 
 SENT, MEGABYTE = "bytes_sent", 1e6
+# Where the axis of bytes starts, in times of the first point that is drawn, if others lie below the axis.
+LEFT = 0.8
 BY = ["experiment", "method", "ratio"]
 DASHES = ("-", ":", (0, (5, 1.5)), "-.")
 ALL_DRAWS = "all"
@@ -62,11 +64,14 @@ def over_bytes(
             panel = data[(data["metric"] == metric) & (data["ratio"] == ratio)]
             for experiment, method in lines.values():
                 line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
-                _draw(axis, line, *_look(lines, experiment, method))
-            low, high = limits(panel)
+                _draw(axis, line, lowest, *_look(lines, experiment, method))
+            near = panel[panel["mean"] >= lowest]
+            low, high = limits(near)
             axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
             if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
                 log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
+                if lowest > -math.inf and len(near):
+                    axis.set_xlim(left=LEFT * near[SENT].min() / MEGABYTE)
             if ratio != ONE_SIZE:
                 axis.set_title(f"$N/d = {ratio:g}$")
                 letter(axis, name)
@@ -97,12 +102,12 @@ def _look(lines: Mapping[str, Sequence[str]], experiment: str, method: str) -> t
     return style(method), DASHES[experiments.index(experiment) % len(DASHES)]
 
 
-def _draw(axes: Axes, line: pd.DataFrame, look: tuple[str, str], dash: Any) -> None:
-    """A line with its interval, and a marker where training ends and finetuning ends."""
-    colour, marker = look
-    x = line[SENT] / MEGABYTE
-    axes.plot(x, line["mean"], color=colour, linestyle=dash, linewidth=1.2)
-    axes.fill_between(x, line[INTERVAL[0]], line[INTERVAL[1]], color=colour, alpha=0.1, linewidth=0)
+def _draw(axes: Axes, line: pd.DataFrame, lowest: float, look: tuple[str, str], dash: Any) -> None:
+    """A line, its interval where the mean is on the axis, and a marker where training ends and finetuning ends."""
+    (colour, marker), near = look, line[line["mean"] >= lowest]
+    axes.plot(line[SENT] / MEGABYTE, line["mean"], color=colour, linestyle=dash, linewidth=1.2)
+    band = near[SENT] / MEGABYTE, near[INTERVAL[0]], near[INTERVAL[1]]
+    axes.fill_between(*band, color=colour, alpha=0.1, linewidth=0)
     last = line.groupby("phase", sort=False).tail(1)
     axes.plot(last[SENT] / MEGABYTE, last["mean"], color=colour, marker=marker, markersize=4, linestyle="")
 
@@ -119,10 +124,15 @@ def comparisons(
         unseen: draws that nobody had seen before; comparisons are made on these alone too.
     """
     runs = {name: source.sending(source.runs(name)) for name in names}
+    repeats = repeated(pd.concat(runs.values(), ignore_index=True))
     rows, behind = [], []
     for pair in pairs:
         sides = pair["one"], pair["other"]
-        labels = [f"{source.called(method)}, {names[experiment]}" for experiment, method in sides]
+        labels = [
+            f"{source.called(method)}, {names[experiment]}"
+            + (f" (the settings of {names[repeats[method, experiment]]})" if (method, experiment) in repeats else "")
+            for experiment, method in sides
+        ]
         one, other = (_side(runs[side[0]], side[1], label) for side, label in zip(sides, labels, strict=True))
         for draws, chosen in {ALL_DRAWS: None, _span(unseen): unseen}.items():
             both = pd.concat([one, other], ignore_index=True)
@@ -134,7 +144,7 @@ def comparisons(
     printed = [_printed(row) for _, row in data.iterrows()]
     note = (
         "Differences by draw, run seeds averaged, with their 95 % intervals; p of the paired t-test, not adjusted. "
-        f"Aims were fixed before the runs. The prototype of error feedback saw no data draw {_span(unseen)}."
+        f"Aims were fixed before the runs. The prototype of error feedback never ran on draws {_span(unseen)}."
         f"{too_few(data['n'])}"
     )
     return Table(data, printed, note, pd.concat(behind).drop_duplicates(), columns=() if printed else ["metric"])

@@ -1,4 +1,4 @@
-"""The constraint at work: open gates, the multiplier, the gates' entropy and the moves of the support, over rounds."""
+"""The constraint at work: open gates, the multiplier, the gates' entropy and changes of the support, over rounds."""
 
 from collections.abc import Mapping
 

@@ -15,8 +15,8 @@ from eflops.analysis.text import MISSING, exact, short
 
 LABELS = {"ratio": "N/d", "variant": "variant"}
 NOTE = (
-    "Differences are {reference} minus the other method, with their 95 % interval; n pairs, diverged runs left out and "
-    "counted as missing; Holm's adjustment over {family}; d_z is the mean of the differences over their standard "
+    "Differences are {reference} minus the other method, with their 95 % interval; n pairs; diverged runs are left out "
+    "and counted as missing; Holm's adjustment over {family}; d_z is the mean of the differences over their standard "
     "deviation."
 )
 # More cells than this are no picture: a column per cell would be metres wide.
@@ -56,7 +56,7 @@ def tests(source: Source) -> Table:
     pairs = f"Pairs share the data draw and the run seed: {seeds_and_draws(runs)}."
     if "variant" in by:
         frames += [variants_compared(source, runs, metric) for metric in metrics]
-        pairs += " Against another variant: the same method with the variant in front, minus that one."
+        pairs += " Against another variant: the method at the first variant minus the same method at the other."
     columns = {"metric": "metric"} | {column: LABELS[column] for column in by}
     made = [frame for frame in frames if len(frame)] or frames[:1]
     return comparison_table(pd.concat(made, ignore_index=True), columns, source, runs, pairs)
@@ -116,7 +116,7 @@ def comparison_table(
     """
     if tests.empty:
         alone = " and ".join(source.labels[name] for name in source.order(runs["method"])) or "nothing"
-        return Table(tests, [], f"Only {alone} ran: no pair to test.", columns=[*by.values(), *COLUMNS])
+        return Table(tests, [], f"Only {alone} ran, so there is no pair to test.", columns=[*by.values(), *COLUMNS])
     rows = []
     for _, row in tests.iterrows():
         keys = [row[column] for column in by]
@@ -153,7 +153,7 @@ def figure(source: Source) -> Figure:
 
     def paint() -> Drawing:
         if len(data) > MOST_DRAWN * len(metrics):
-            return sentence(f"{len(data) // len(metrics)} cells are too many to draw; the table has their numbers")
+            return sentence(f"{len(data) // len(metrics)} cells are too many to draw; see the table")
         width = max(3.0, 1.0 + 0.22 * len(data) / len(metrics))
         drawing, axes = canvas(1, len(metrics), size=(width * len(metrics), 3.2), squeeze=False)
         for axis, metric in zip(axes.flat, metrics, strict=True):

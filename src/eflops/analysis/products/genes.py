@@ -102,9 +102,9 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
         names = {"Method": labels[row["method"]], "over": over[row["experiment"]]}
         rows.append({**names, **_sizes(row), "Jaccard": jaccard, "Nogueira's index": index})
     note = (
-        "Of the sets of genes that a method's runs select: their mean size, the mean Jaccard index of all pairs, and "
-        "Nogueira's index with its 95 % interval (1: always the same genes; 0: as by chance). Over splits these are "
-        "taken across the splits of each run seed, and averaged over seeds. Runs that diverged are left out."
+        "For the sets of genes that a method's runs select: their mean size, the mean Jaccard index of all pairs, and "
+        "Nogueira's index with its 95 % interval (1: always the same genes; 0: chance). Over splits, they are "
+        "computed across the splits of each run seed and averaged over seeds. Diverged runs are left out."
     )
     return Table(data, rows, note, _numbers(sets), "genes")
 
@@ -165,7 +165,7 @@ def stability(source: Source, word: str = "gene") -> Table:
         for _, row in cells.iterrows()
     ]
     note = (
-        f"Nogueira's index of the sets of {word}s that runs select (1: always the same {word}s; 0: as by chance), "
+        f"Nogueira's index of the sets of {word}s that runs select (1: always the same {word}s; 0: chance), "
         "across splits with the run seed held, and across run seeds with the split held. Runs that diverged are left"
         " out."
     )
@@ -213,9 +213,9 @@ def selected(source: Source, word: str = "gene") -> Table:
     note = (
         f"The {GENES} {word}s that {labels[first]} selects most. Share of runs that keep any weight of the {word}: "
         f"{seeds_and_draws(source.runs(experiment))}; of best subset and L1, fitted to the pooled rows, share of "
-        f"splits. The direction is that of most runs of {labels[first]}."
+        f"splits. The direction is the one in most runs of {labels[first]}."
     )
-    heading = "a higher value is associated with" + ("" if classes else " a target that is")
+    heading = "a higher value is associated with" if classes else "target at higher values"
     of, rows = rows_by(shares, "method", "gene"), []
     for _, row in shares[shares["method"] == first].head(GENES).iterrows():
         gene, label = row["gene"], row["label"]

@@ -51,7 +51,7 @@ def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str])
             rows.append({"Method": labels[name], "over": words, "n": n, **texts})
     note = (
         "Mean ± standard deviation: over run seeds of one split, or over splits, each the mean of its seeds; n runs in "
-        "all. With 15 test samples in a split, one sample is 0.067. The best federated accuracy is bold. Best subset "
+        "all. A split has 15 test samples, so one sample is 0.067. The best federated accuracy is bold. Best subset "
         "and L1 logistic regression are fitted to the pooled training samples, once per split."
     )
     return Table(cells, rows, note, runs)
@@ -71,7 +71,8 @@ def tests(source: Source, over: Mapping[str, str]) -> Table:
         {"metric": "metric", "experiment": "over"},
         source,
         pd.concat([source.runs(name) for name in over], ignore_index=True),
-        "Over run seeds a pair is a seed of the one split; over splits it is a split, its seeds averaged, with the "
+        "Over run seeds, a pair is a seed of the one split. Over splits, it is a split with its seeds averaged, and "
+        "the test is the "
         "corrected resampled t-test, because splits overlap. A higher accuracy or AUC is better, and a lower "
         "cross-entropy.",
         METRICS | dict(over),

@@ -52,7 +52,7 @@ def costs(source: Source) -> Table:
         row["removed"] = bold(interval(of["macs_removed", method]), method in first["macs_removed"])
         rows.append(row)
     note = (
-        f"Mean and 95 % interval over {units_in_words(runs)}. Open gates are those expected to be open after training. "
+        f"Mean and 95 % interval over {units_in_words(runs)}. Open gates: the expected number after training. "
         "Bytes are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
         "formula has no indices. "
         "Megabytes are of training and finetuning. Operations are multiply-accumulates of one prediction without dead "
@@ -67,7 +67,7 @@ def tests(source: Source) -> Table:
     runs = with_costs(source.runs(source.experiment))
     runs["macs_removed"] = runs["macs_removed"].where(runs["status"] == "finished")
     frames = [compared(source, runs, metric, f"the comparisons of {words}") for metric, words in TESTED.items()]
-    pairs = f"Pairs are of {units_in_words(runs)}. For both, more is better."
+    pairs = f"Pairs: {units_in_words(runs)}. For both, higher is better."
     return comparison_table(pd.concat(frames, ignore_index=True), {"metric": "metric"}, source, runs, pairs, TESTED)
 
 
@@ -115,7 +115,7 @@ def layers(source: Source) -> Table:
         rows[-1][source.labels[method]] = " / ".join(f"{totals[name, method]:.0f}" for name in LAYER_METRICS)
     note = (
         f"Means over {units_in_words(runs)}: kept parameters (biases among them) / operations of one prediction / dead "
-        "units. A dead unit has no kept weight in or out; it is removed with all it feeds."
+        "units. A dead unit has no kept incoming or no kept outgoing weight; it is removed together with its weights."
     )
     return Table(cells, rows, note, runs)
 

@@ -15,12 +15,11 @@ from eflops.analysis.style import VERDICTS
 from eflops.files import read_json
 
 COLUMNS = ["id", "section", "row", "column", "verdict"]
-# Each panel of tiles: its title, the sections whose lines are its rows, and what those are; a panel without that has
-# the rows of the panel to its left.
+# Each panel of tiles: its title, and the sections whose lines are its rows.
 TABLES = (
-    ("Table 1", ("table1", "table1-column", "table1-spread"), "$N/d$"),
-    ("E-FLoPS minus", ("table1-difference",), ""),
-    ("Table 2", ("table2", "table2-list"), "place in the paper's list"),
+    ("Table 1, by N/d", ("table1", "table1-column", "table1-spread")),
+    ("Table 1, E-FLoPS minus", ("table1-difference",)),
+    ("Table 2, by rank of the gene", ("table2", "table2-list")),
 )
 
 
@@ -31,27 +30,24 @@ def figure(source: Source) -> Figure:
     """
     card: Card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)
-    shown = {section_of(prefix).name for _, prefixes, _ in TABLES for prefix in prefixes} | {OWN.name}
+    shown = {section_of(prefix).name for _, prefixes in TABLES for prefix in prefixes} | {OWN.name}
     claims = [line for line in card["lines"] if line["section"] not in shown]
 
     def paint() -> Drawing:
-        height, rows = 0.19 * len(claims) + 0.25, list[str]()
+        height = 0.19 * len(claims) + 0.25
         drawing, _ = canvas(size=(7.0, height + 2.9))
         drawing.clear()
         mosaic = [["claims"] * 3, ["0", "1", "2"]]
-        axes = drawing.subplot_mosaic(mosaic, height_ratios=[height, 2.1], width_ratios=[8, 6.4, 8])
+        axes = drawing.subplot_mosaic(mosaic, height_ratios=[height, 2.1], width_ratios=[8, 6, 8])
         _list(axes["claims"], claims)
-        for index, (title, prefixes, label) in enumerate(TABLES):
+        for index, (title, prefixes) in enumerate(TABLES):
             part = data[data["section"].isin([section_of(prefix).name for prefix in prefixes])]
             columns = list(dict.fromkeys(part["column"]))
             panel = axes[str(index)]
-            rows = list(dict.fromkeys([*([] if label else rows), *part["row"]]))
-            _grid(panel, part, rows, columns)
-            if not label:
-                panel.set_yticks([])
+            _grid(panel, part, list(dict.fromkeys(part["row"])), columns)
             labels = [card["labels"].get(name, name).removeprefix("E-FLoPS - ") for name in columns]
             panel.set_xticks(range(len(columns)), [label.replace(" ", "\n", 1) for label in labels], fontsize=6)
-            panel.set(title=title, ylabel=label)
+            panel.set_title(title)
         counts = data["verdict"].value_counts()
         keys = [
             patch_key(f"{MARKS[Verdict(verdict)]}  {verdict}: {counts[verdict]}", color=colour)

@@ -68,15 +68,30 @@ def cells_of(runs: pd.DataFrame, first: str, metrics: Sequence[str] = METRICS) -
     return cells.merge(costs, on=["metric", *BY], how="left")
 
 
+def repeated(runs: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """The method and regime of runs whose results are exactly those of an earlier regime, with that regime."""
+    first: dict[tuple[str, frozenset[str]], str] = {}
+    repeats = {}
+    for (experiment, method), hashes in runs.groupby(["experiment", "method"], sort=False)["result_sha256"]:
+        original = first.setdefault((method, frozenset(hashes)), experiment)
+        if original != experiment:
+            repeats[method, experiment] = original
+    return repeats
+
+
 def table(
     source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None, metrics: Sequence[str] = METRICS
 ) -> Table:
-    """One row per N/d, regime and method; names and same: as for `regimes`."""
+    """One row per N/d, regime and method; names and same: as for `regimes`.
+
+    `same_as` is an earlier regime with the very same runs of the method. Such a row is in the data, but not printed.
+    """
     runs = regimes(source, names, same)
-    first = next(iter(names))
+    first, repeats = next(iter(names)), repeated(runs)
     cells = cells_of(runs, first, metrics)
+    cells["same_as"] = [repeats.get(key, "") for key in zip(cells["method"], cells["experiment"], strict=True)]
     rows: list[Row] = []
-    for ratio, at_ratio in cells.groupby("ratio"):
+    for ratio, at_ratio in cells[cells["same_as"] == ""].groupby("ratio"):
         for experiment, words in names.items():
             regime = at_ratio[at_ratio["experiment"] == experiment]
             for method in source.order(regime["method"].unique()):
@@ -85,11 +100,26 @@ def table(
                 rows.append({**names_of, **_texts(rows_by(regime[regime["method"] == method], "metric"), metrics)})
     note = (
         f"Mean ± standard deviation over {seeds_and_draws(runs[runs['experiment'] != first])}, the same draws in every "
-        "regime, each of which was searched for itself. In brackets the difference from the same method with messages "
-        f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of what as many dense "
-        f"messages hold.{too_few(cells['units'])}"
+        "regime; each regime has its own search. In brackets: the difference from the same method with messages "
+        f"{names[first]}, by draw, with its 95 % interval. Bytes: of training, as a share of the bytes of as many "
+        f"dense messages.{_once(source, names, repeats)}{too_few(cells['units'])}"
     )
     return Table(cells, rows, note, runs)
+
+
+def _once(source: Source, names: Mapping[str, str], repeats: Mapping[tuple[str, str], str]) -> str:
+    """Which rows are not repeated, because a search chose the same settings in two regimes."""
+    methods: dict[tuple[str, str], list[str]] = {}
+    for (method, experiment), first in repeats.items():
+        methods.setdefault((experiment, first), []).append(method)
+    sentences = []
+    for (experiment, first), same in methods.items():
+        called = " and ".join(source.called(method) for method in source.order(same))
+        sentences.append(
+            f" With {names[experiment]}, the search chose the same settings for {called} as with {names[first]}; these "
+            "rows are not repeated."
+        )
+    return "".join(sentences)
 
 
 def _texts(cells: Mapping[str, pd.Series], metrics: Sequence[str]) -> Row:

@@ -1,4 +1,4 @@
-"""Random first weights or all 0: what the start decides, with the paper's numbers beside it."""
+"""Random or zero initial weights: what the start decides, with the paper's numbers beside it."""
 
 from typing import Any
 
@@ -130,4 +130,4 @@ def _draw_ranks(axes: Axes, data: pd.DataFrame, source: Source) -> None:
     }
     for start, start_rows in data.groupby(START, sort=False):
         axes.plot(start_rows["place"], start_rows["value"], **looks.get(str(start), {}))
-    axes.set(xlabel="place of the gene", ylim=(0, 1.05), xticks=sorted(data["place"].dropna().unique()))
+    axes.set(xlabel="rank of the gene", ylim=(0, 1.05), xticks=sorted(data["place"].dropna().unique()))

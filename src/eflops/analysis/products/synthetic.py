@@ -52,9 +52,9 @@ def support_recovery(source: Source) -> Table:
         texts = {labels[name]: bold(spread(at_ratio[name]), name in first) for name in printed}
         rows.append({"N/d": exact(ratio), **texts})
     note = (
-        f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row whose every run "
-        "finished is bold. References are one fit each to the pooled, shifted training rows of the same draws. They "
-        "are no upper bounds: clients' shifts differ, and pooling mixes them."
+        f"Mean ± standard deviation over {seeds_and_draws(runs)}. The best federated method of a row is bold if all "
+        "its runs finished. Each reference is one fit per draw to the pooled, shifted training rows. References are "
+        "not upper bounds: each client has its own shift, and pooling mixes the shifts."
     )
     return Table(cells, rows, note, runs, RECOVERY)
 
@@ -81,8 +81,8 @@ def beside_the_paper(source: Source) -> Table:
         rows.append(row)
     note = (
         "Mean ± standard deviation: the paper's over 30 run seeds of its own data draw, ours over "
-        f"{seeds_and_draws(runs)}, with the difference from the paper in brackets. So the two deviations are not of "
-        "one kind: one draw differs from the next by more than run seeds of one draw do."
+        f"{seeds_and_draws(runs)}, with the difference from the paper in brackets. The two standard "
+        "deviations measure different things: draws vary more than the run seeds of one draw."
     )
     return Table(cells, rows, note, runs, RECOVERY, columns=() if rows else ["N/d"])
 

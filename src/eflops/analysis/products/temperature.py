@@ -20,7 +20,7 @@ from eflops.analysis.text import short
 NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
 METRICS = ("support_recovery", "r2")
 PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
-NOTHING = "No run of the search has a twin at T = 0."
+NOTHING = "No run of the search has a counterpart at T = 0."
 
 
 def search_effects(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> pd.DataFrame:
@@ -43,10 +43,10 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
     draws = int(data["draws"].max()) if len(data) else 0
     left_out = int(data["missing"].max()) if len(data) else 0
     note = (
-        f"Differences from T = 0 with everything else equal: setting, {unit} and run seed. Mean and 95 % interval over "
-        f"n settings and {draws} {unit}s, both as random effects. The settings are all that the search "
-        "drew, admitted or not."
-        + (" Rows that name no N/d are about the mean over the search's." if "N/d" in set(data["by"]) else "")
+        f"Differences from T = 0 at the same setting, {unit} and run seed. Mean and 95 % interval over "
+        f"n settings and {draws} {unit}s, both as random effects. All settings that the search "
+        "drew are included, admitted or not."
+        + (" Rows without N/d show the mean over all N/d of the search." if "N/d" in set(data["by"]) else "")
         + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
     )
     return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings"])
@@ -92,14 +92,14 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
         row: Row = {"settings": names.get(str(case), str(case)), "T": number(first, "temperature", short)}
         for metric, cell in cells.items():
             row[NAMES[metric]] = spread(cell)
-            row[f"{NAMES[metric]}, less best at T = 0"] = difference(cell)
+            row[f"{NAMES[metric]}, minus the best at T = 0"] = difference(cell)
             row[f"{NAMES[metric]}, p"] = probability(cell, "p")
         rows.append(row)
     runs = source.runs(source.experiment)
     runs = runs.assign(case=runs["variant"], temperature=runs[TEMPERATURE])
     note = (
         f"Mean ± standard deviation over {units_in_words(runs)}, each the mean over all N/d; differences are paired by "
-        "draw, with 95 % intervals. The search's draws chose the settings, these draws had no part in it."
+        "draw, with 95 % intervals. The settings were chosen on the draws of the search, not on these."
     )
     return Table(data, rows, note, runs)
 

@@ -34,11 +34,11 @@ def searches(source: Source, names: Mapping[str, str]) -> Table:
         for _, row in data.iterrows()
     ]
     note = (
-        "Every method of a search has the same number of trials, drawn at random; where settings are crossed with "
-        "several T, one T of each setting, drawn too. Diverged: trials with a run that "
-        "diverged. A trial is excluded for its open gates, or for its bytes; one may be both. Best score: of the "
-        "admitted trials, by the search's metric. Nearest: root mean square distance from the paper's column, admitted "
-        "or not. Settings that all trials share are left out."
+        "Every method of a search has the same number of random trials. Where settings are crossed with several T, a "
+        "trial is a setting with one T, drawn at random too. Diverged: trials with a diverged run. A trial is excluded "
+        "for its open gates, its bytes, or both. Best score: the best admitted trial, in the search's metric. "
+        "Nearest: root mean square distance from the paper's column, admitted "
+        "or not. Settings shared by all trials are left out."
     )
     return Table(data, rows, note)
 
@@ -95,7 +95,7 @@ def settings_figure(source: Source, search: str, how_many: float) -> Figure:
 
     def paint() -> Drawing:
         if data.empty:
-            return sentence("no trial has a distance from the paper's numbers")
+            return sentence("no trial can be compared with the paper's numbers")
         size = (0.7 + 0.72 * len(settings), 0.75 + 0.85 * len(methods))
         drawing, axes = canvas(len(methods), len(settings), size=size, squeeze=False)
         for line, method in zip(axes, methods, strict=True):

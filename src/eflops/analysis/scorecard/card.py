@@ -30,7 +30,7 @@ class GroundJson(TypedDict):
 
     verdict: str
     figure: str
-    size: str
+    effect: str
     failing: int
     of: int
     because: str
@@ -93,7 +93,7 @@ class GeneList(TypedDict):
     missing: list[MissingGene]
 
 
-class Facts(TypedDict):
+class ScorecardFacts(TypedDict):
     """Numbers from the same runs that the summary states beside the verdicts."""
 
     entropy: list[EntropyEffect]
@@ -110,5 +110,5 @@ class Card(TypedDict):
     rule: dict[str, str]
     chance: str
     labels: dict[str, str]
-    facts: Facts
+    facts: ScorecardFacts
     lines: list[LineJson]

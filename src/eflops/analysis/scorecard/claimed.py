@@ -31,7 +31,19 @@ def better(
     overlap: float = 0.0,
     statement: str = "",
 ) -> Comparison:
-    """E-FLoPS minus another method, claimed to be above 0."""
+    """The comparison for a claim that E-FLoPS is better: E-FLoPS minus another method, paired by draw.
+
+    Args:
+        runs: one row per run of both methods.
+        metric: a column of `runs`; higher is better.
+        other: the method that E-FLoPS is compared with.
+        margin: the claim is contradicted only if E-FLoPS is worse by more than this.
+        name: what the comparison is called in the scorecard.
+        unit: what a unit is called, "draw" or "split".
+        of: the column that numbers the units.
+        overlap: test rows per training row, if units are overlapping splits.
+        statement: the comparison as a sentence, with {} for the difference.
+    """
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
     return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
 
@@ -47,7 +59,7 @@ def leads(
             other,
             margin,
             f"{label} at {ratio:.2f}, {name}",
-            statement=f"E-FLoPS minus {label} in {name} at N/d {ratio:.2f} is {{}}",
+            statement=f"E-FLoPS minus {label} is {{}} in {name} at N/d {ratio:.2f}",
         )
         for ratio, part in runs.groupby("ratio")
         for other in others
@@ -57,17 +69,24 @@ def leads(
 
 
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
-    """The verdict on a claim in words; runs: those behind it, of which none of E-FLoPS may have diverged to agree."""
+    """The verdict on a claim and its wording.
+
+    Args:
+        comparisons: all of them must hold for the claim to agree.
+        family: what Holm's adjustment covers, in words.
+        units: "draws" or "splits".
+        runs: the runs behind the comparisons; the claim cannot agree if a run of E-FLoPS diverged.
+    """
     verdict, turning = judge_comparisons(comparisons)
     lost = int(((runs["method"] == METHOD) & (runs["status"] != "finished")).sum())
     failing = [each for each in comparisons if not each.holds]
     decides = min(failing or comparisons, key=_clearness)
     if verdict == Verdict.AGREES or not failing:
-        reason = f"It holds; the least clear is {numbers(min(comparisons, key=_clearness))}."
+        reason = f"It holds; the weakest comparison is {numbers(min(comparisons, key=_clearness))}."
     else:
         reason = f"Not shown in {len(failing)} of {len(comparisons)}: {', '.join(map(numbers, failing))}."
     if turning:
-        reason += f" Without {turning} the verdict would be another."
+        reason += f" Without {turning} the verdict would be different."
     if lost:
         reason += f" {lost} runs of E-FLoPS diverged."
         verdict = Verdict.INCONCLUSIVE if verdict == Verdict.AGREES else verdict
@@ -75,16 +94,15 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
     reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
-    size = _size(decides)
-    figure = (decides.statement or f"{decides.name}: {{}}").format(size)
-    figure += f", over {len(decides.values)} {units}{_limit(decides, verdict)}"
+    effect = (decides.statement or f"{decides.name}: {{}}").format(_size(decides)) + _limit(decides, verdict)
+    figure = f"{effect}, over {len(decides.values)} {units}"
     low, high = decides.interval
     if verdict == Verdict.INCONCLUSIVE and not turning and (high < decides.above or low > decides.below):
         figure += f"; Holm's adjustment for {len(comparisons)} comparisons leaves this inconclusive"
-    figure += f"; without {turning} the verdict would be another" if turning else ""
+    figure += f"; without {turning} the verdict would be different" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
-    ground = Rationale(verdict, figure, size, len(failing), len(comparisons), because)
+    ground = Rationale(verdict, figure, effect, len(failing), len(comparisons), because)
     return Judgement(verdict, tuple(each.value(units) for each in comparisons), reason, (ground,))
 
 
@@ -132,8 +150,8 @@ def _size(comparison: Comparison) -> str:
 def _limit(comparison: Comparison, verdict: Verdict) -> str:
     """The limit that a comparison is held against, where it is another than 0, and the margin where 0 hides it."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    text = with_minus("; the limit is {:g}", limit) if limit else ""
+    text = with_minus(" (limit {:g})", limit) if limit else ""
     contradicted = verdict == Verdict.DIFFERS and comparison.against < ALPHA
     if contradicted and comparison.margin and comparison.above < comparison.interval[1]:
-        text += f"; this is clearly below the margin of {comparison.margin:g}"
+        text += f" (clearly below the margin of {comparison.margin:g})"
     return text

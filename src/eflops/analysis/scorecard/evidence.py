@@ -19,9 +19,15 @@ class Missing(UserError):
 
 @dataclass(frozen=True)
 class Evidence:
-    """A results folder, of which only the named experiments count, and the paper.
+    """What the check of a claim may read: the runs of a results folder, and the paper's numbers.
 
-    What else lies in the folder may be left over from another config.
+    Args:
+        source: the results folder.
+        experiments: the experiments of the config; other files of the folder may be left over from another config.
+        paper: the paper's numbers, claims and sizes.
+
+    Example, the test R2 of two methods, one row per run:
+        evidence.runs("support_recovery", ["eflops", "fedavg"], "r2")
     """
 
     source: Source
@@ -41,9 +47,17 @@ class Evidence:
     def runs(
         self, experiment: str, methods: Sequence[str], metric: str, draws: int = 2, seeds: int = 1
     ) -> pd.DataFrame:
-        """The runs of some methods, of the paper's size, with at least so many draws and seeds; `Missing` says why not.
+        """The runs of some methods, at the paper's size; `Missing` with the reason if they cannot be judged.
 
-        A draw is the unit of nearly every verdict, and one draw alone shows no spread between draws.
+        Args:
+            experiment: an experiment of the check's entry.
+            methods: all of them must have runs.
+            metric: a column of the runs, such as "r2".
+            draws: the smallest number of draws; a single draw shows no spread between draws.
+            seeds: the smallest number of run seeds.
+
+        Returns:
+            One row per run, with its identity, status, metrics, traffic and settings.
         """
         self._ran(experiment)
         runs = self.all_runs(experiment)

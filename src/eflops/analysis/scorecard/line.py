@@ -64,17 +64,17 @@ def estimate(
     """
     verdict = judge_number(paper, value, longest)
     if value.low is None or value.high is None:
-        where = "beyond reach: every run diverged"
+        where = "unknown: every run diverged"
     else:
         side = "inside" if value.low <= paper <= value.high else "outside"
         if most < math.inf:
             value = replace(value, low=max(value.low, 0.0), high=min(value.high, most))
         where = f"{side} {formatted(value.low)} to {formatted(value.high)}"
-    reason = f"The paper's lies {where}{words}"
+    reason = f"The paper's number is {where}{words}"
     if value.diverged:
         reason += f"; {value.diverged} runs diverged"
         if with_nothing is not None and judge_number(paper, with_nothing, longest) != verdict:
-            verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, and counted as 0 they turn the verdict"
+            verdict, reason = Verdict.INCONCLUSIVE, f"{reason}, and counting them as 0 changes the verdict"
     return Estimate(value, verdict, reason)
 
 

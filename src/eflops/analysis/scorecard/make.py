@@ -11,7 +11,7 @@ from urllib.parse import quote
 from eflops import trust
 from eflops.analysis.paper import METHOD, read_paper
 from eflops.analysis.scorecard import claimed, table2
-from eflops.analysis.scorecard.card import Card, EntropyEffect, Facts, LineJson, NearestRate
+from eflops.analysis.scorecard.card import Card, EntropyEffect, LineJson, NearestRate, ScorecardFacts
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import MARKS, Line, both_written, count_verdicts, printed, written
 from eflops.analysis.scorecard.sections import OF_CLAIMS, OWN, SECTIONS, section_of
@@ -40,7 +40,7 @@ class Scorecard:
     lines: tuple[Line, ...]
     chance: str
     labels: dict[str, str]
-    facts: Facts
+    facts: ScorecardFacts
 
     def line(self, name: str) -> Line:
         """The line with this id."""
@@ -86,7 +86,11 @@ def build(evidence: Evidence) -> Scorecard:
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
     labels = {method: evidence.label(method) for method in methods}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
-    facts: Facts = {"entropy": _entropy(evidence), "nearest": _nearest(evidence), "lists": table2.facts(evidence)}
+    facts: ScorecardFacts = {
+        "entropy": _entropy(evidence),
+        "nearest": _nearest(evidence),
+        "lists": table2.facts(evidence),
+    }
     return Scorecard(lines, by_chance(evidence), labels, facts)
 
 

@@ -33,18 +33,21 @@ SECTIONS = (
         "Table 1's {} numbers",
         "table1",
         f"{HERE}.table1:lines",
-        "Share of the true support that is found, by N/d: the mean over draws, and the interval for one further draw.",
+        "Share of the true support that is recovered, by N/d: mean over draws, and prediction interval for one more "
+        "draw.",
         experiments=("support_recovery", "nearest"),
         metric="support_recovery",
         corner="N/d",
     ),
     Section(
         "Table 1, columns",
-        "its {} columns as wholes",
+        "its {} columns, tested jointly",
         "table1-column",
         f"{HERE}.table1:columns",
-        "All numbers of a column jointly, as one further draw; ours is the p of Hotelling's test. Single intervals are "
-        "wide, and numbers of one draw depend on each other, so a column may differ although each number agrees.",
+        "All numbers of a column, tested jointly as one more draw; our value is the p value of Hotelling's test. "
+        "Single "
+        "intervals are wide, and the numbers of a draw are dependent, so a column may differ although each number "
+        "agrees.",
         experiments=("support_recovery",),
         metric="support_recovery",
     ),
@@ -53,7 +56,7 @@ SECTIONS = (
         "its {} differences between E-FLoPS and another method",
         "table1-difference",
         f"{HERE}.table1:differences",
-        "E-FLoPS minus another method within a draw, by N/d: sharper than the numbers, and what the paper claims.",
+        "E-FLoPS minus another method within a draw, by N/d: more precise than the numbers, and what the paper claims.",
         experiments=("support_recovery", "nearest"),
         metric="support_recovery",
         corner="N/d",
@@ -72,18 +75,18 @@ SECTIONS = (
         "Table 2's {} shares",
         "table2",
         f"{HERE}.table2:lines",
-        "Share of runs that select a gene, in the paper's order: the mean over splits, and the interval for the "
-        "paper's 30 runs at one further split; the paper's ± is the standard error of such a share.",
+        "Share of runs that select a gene, in the paper's order: mean over splits, and prediction interval for the "
+        "paper's 30 runs at one more split; the paper's ± is the standard error of such a share.",
         experiments=("golub_splits", "golub_nearest"),
-        corner="place",
+        corner="rank",
     ),
     Section(
         "Table 2, lists",
         "its {} lists of genes",
         "table2-list",
         f"{HERE}.table2:lists",
-        "If the paper's list were one more of our splits, would it stand out? The mean Jaccard index of a list with "
-        "the others: the paper's, and the range of ours.",
+        "Is the paper's list an outlier among the lists of our splits? The mean Jaccard index of a list with the "
+        "others: the paper's, and the range of ours.",
         experiments=("golub_splits", "golub_nearest"),
     ),
     Section(
@@ -101,7 +104,7 @@ SECTIONS = (
         "{} claims",
         "claim",
         f"{HERE}.claims:lines",
-        "What the paper says in words; each is judged by a check of its own.",
+        "Statements in the paper's text; each has its own rule.",
     ),
 )
 

@@ -1,6 +1,6 @@
 """Table 1 of the paper, support recovery by N/d and method: its numbers, the differences between methods, its spreads.
 
-A number and a difference are held against the interval for one further draw (`stats.prediction`), whose variance
+A number and a difference are held against the interval for one more draw (`stats.prediction`), whose variance
 between draws is pooled over the columns of a row.
 """
 
@@ -82,7 +82,7 @@ def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
 
 
 def difference(one: Printed, other: Printed) -> Printed:
-    """The difference of two of the paper's numbers, and how much that varies from seed to seed."""
+    """The difference of two of the paper's numbers, and how much that ranges from seed to seed."""
     return Printed(round(one.value - other.value, 12), float(np.hypot(one.sd or 0.0, other.sd or 0.0)))
 
 
@@ -100,7 +100,7 @@ def spreads(evidence: Evidence) -> Iterator[Line]:
 
 
 def columns(evidence: Evidence) -> Iterator[Line]:
-    """One line per method: all of its numbers jointly, as one further draw."""
+    """One line per method: all of its numbers jointly, as one more draw."""
     searched = rows(evidence, SEARCHED)
     for method in evidence.paper.recovery_methods:
         ratios = [ratio for ratio, row in evidence.paper.recovery.items() if method in row]
@@ -130,15 +130,15 @@ def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, rat
 
 
 def by_chance(evidence: Evidence) -> str:
-    """How many of the numbers would lie outside by chance: by the level, and by our own draws judged by each other."""
+    """How many of the numbers are expected outside by chance: by the level, and from our own draws."""
     numbers = sum(len(row) for row in evidence.paper.recovery.values())
-    reason = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} would lie outside by chance"
+    reason = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} are expected outside by chance"
     searched = rows(evidence, SEARCHED).values()
     if any(row.lacking or len(row.values) < 3 or np.isnan(row.values).all(axis=1).any() for row in searched):
         return f"{reason}."
     counts = np.sum([outside(row.values).sum(axis=1) for row in searched], axis=0)
     return (
-        f"{reason}; each of our {len(counts)} draws, judged by the others as if it were the paper's, has "
+        f"{reason}; each of our {len(counts)} draws, compared with the others as if it were the paper's, has "
         f"{counts.mean():.1f} outside ({counts.min()} to {counts.max()})."
     )
 
@@ -159,7 +159,7 @@ def rows(evidence: Evidence, experiment: str) -> dict[float, RowRuns]:
     for ratio in evidence.paper.recovery:
         there = [name for name in present if (ratio, name) in groups]
         arrays = [by_unit(groups[ratio, name], METRIC) for name in there]
-        without = {name: f"There are no runs of it at N/d {ratio:.2f}." for name in present if name not in there}
+        without = {name: f"It has no runs at N/d {ratio:.2f}." for name in present if name not in there}
         values = np.stack(arrays, axis=2) if arrays else np.zeros((0, 0, 0))
         table[ratio] = RowRuns(tuple(there), values, lacking | without)
     return table
@@ -205,7 +205,7 @@ def _spread(searched: dict[float, RowRuns], method: str, printed: Sequence[float
     if not (mine and theirs):
         spread = Value(method, math.sqrt(mine), None, None, draws, "draws")
         return Judgement(
-            Verdict.INCONCLUSIVE, (spread,), "A spread of 0, or one seed per draw: F has nothing to compare."
+            Verdict.INCONCLUSIVE, (spread,), "A spread is 0, or there is one seed per draw: the F-test is not defined."
         )
     f = mine / theirs
     p = 2 * min(stats.f.sf(f, df, paper_df), stats.f.cdf(f, df, paper_df))

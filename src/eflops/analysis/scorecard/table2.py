@@ -1,6 +1,6 @@
 """Table 2 of the paper: the share of runs in which a method selects a gene, number by number and list by list.
 
-A share is held against the interval for as many runs as the paper's at one further split (`stats.prediction`). A list
+A share is held against the interval for as many runs as the paper's at one more split (`stats.prediction`). A list
 is asked one question: if it were one more of our splits, would it stand out? It does where its mean likeness (Jaccard's
 index) to our splits' lists is among the lowest twentieth of each list's likeness to the others; where there are fewer
 than 19 splits, where it is the lowest.
@@ -174,7 +174,7 @@ def _share(evidence: Evidence, gene: str, printed: Printed, selection: Selected)
     value = Value(gene, share.mean, share.low, share.high, share.splits, "splits")
     # The paper prints two decimals of what is a whole number of its runs.
     whole = round(printed.value * runs) / runs
-    return estimate(whole, value, SHARE_LONGEST, f" for {runs} runs at one further split")
+    return estimate(whole, value, SHARE_LONGEST, f" for {runs} runs at one more split")
 
 
 def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estimate, float]:
@@ -183,17 +183,17 @@ def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estim
     alike = similarity([list(named.values()), *lists])
     paper, others = float(alike[0]), alike[1:]
     position, rank = (1 + int(lower.sum()) for lower in (others < paper, others <= paper))
-    stands_out = rank / len(alike) <= max(ALPHA, 1 / len(alike))
+    outlier = rank / len(alike) <= max(ALPHA, 1 / len(alike))
     shared = [gene for gene in whole_list(selection) if gene in named.values()]
     shares = "{gene} ({ours:.2f} of our runs, {paper:.2f} of the paper's)"
     missing = [shares.format(**each) for each in _missing(evidence, method, selection)]
     ends = float(others.mean()), float(others.min()), float(others.max())
     reason = (
-        f"As one more of our {len(lists)} splits the paper's list has place {position} of {len(alike)} from the least "
-        f"alike (mean Jaccard index with the others {paper:.2f}): it "
-        f"{'stands' if stands_out else 'does not stand'} out. Of its {len(named)} genes {len(shared)} are among our "
-        f"seven: {'; '.join(shared) or 'none'}"
+        f"Among the lists of our {len(lists)} splits, the paper's ranks {position} of {len(alike)} by mean Jaccard "
+        "index "
+        f"with the others, the lowest first ({paper:.2f}): it is {'an' if outlier else 'no'} outlier. Of its "
+        f"{len(named)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
         f"{'. Not among them: ' if missing else ''}{'; '.join(missing)}"
     )
-    value = Value("likeness of a split's list", *ends, len(lists), "splits")
-    return Estimate(value, Verdict.DIFFERS if stands_out else Verdict.AGREES, reason), paper
+    value = Value("mean Jaccard index of a split's list", *ends, len(lists), "splits")
+    return Estimate(value, Verdict.DIFFERS if outlier else Verdict.AGREES, reason), paper

@@ -1,7 +1,7 @@
 """The paired t-test of E-FLoPS against Fed-IHT in test accuracy, over the run seeds of one split: one number, t.
 
 The test is the paper's: 30 seeds of one split. Another split gives another t, so the paper's is held against the
-interval for one further split. With the differences d of paired accuracies at each of our splits, in units of their
+interval for one more split. With the differences d of paired accuracies at each of our splits, in units of their
 standard deviation within splits, t of 30 seeds at a split is sqrt(30) times the split's mean of d; its seeds add a
 variance of 1 + t^2 / (2 df).
 """
@@ -53,20 +53,20 @@ def _tested(evidence: Evidence) -> tuple[float, str]:
         sizes.append(float(test["t"]))
         reason.append(f"t({test['df']}) = {test['t']:.2f}, p {test['p']:.2g} against {evidence.label(other)}")
     if not math.isfinite(sizes[0]):
-        raise Missing("All differences over the seeds of the split are equal, so that t is not defined.")
+        raise Missing("All differences over the seeds of the split are equal, so t is not defined.")
     paper = evidence.paper
     theirs = f"The paper has t({_seeds(evidence) - 1}) = {paper.t.value:.2f}, p {paper.p.value:.2g}"
     return sizes[0], f"{theirs}; at our split {'; '.join(reason)}."
 
 
 def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> Estimate:
-    """The paper's t against the interval for one further split."""
+    """The paper's t against the interval for one more split."""
     runs = evidence.runs(experiment, [METHOD, BASELINE], "accuracy", seeds=2)
     seeds = _seeds(evidence)
     ours, theirs = (by_unit(runs[runs["method"] == method], "accuracy") for method in (METHOD, BASELINE))
     spread, df = within(ours - theirs)
     if not spread:
-        raise Missing(f"The seeds of {experiment} do not differ, so that t is not defined.")
+        raise Missing(f"The seeds of {experiment} do not differ, so t is not defined.")
     scaled = (ours - theirs) * math.sqrt(seeds / spread)
     noise = Noise((t_sd(paper.value, seeds) or 1.0) ** 2, min(df, seeds - 1))
     (interval,) = prediction_intervals(scaled[:, :, np.newaxis], [noise])
@@ -76,11 +76,11 @@ def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> E
         verdict = Verdict.INCONCLUSIVE
     at_splits = np.sort(np.nanmean(scaled, axis=1))
     quarters = np.quantile(at_splits, [0.25, 0.75])
-    varies = f"t varies from {at_splits[0]:.1f} to {at_splits[-1]:.1f}, half of it "
+    varies = f"t ranges from {at_splits[0]:.1f} to {at_splits[-1]:.1f}, half of it "
     varies += f"{quarters[0]:.1f} to {quarters[1]:.1f}"
     side = "outside" if verdict == Verdict.DIFFERS else "inside"
-    words = f"{reason}Over our {interval.units} splits {varies}; for one further split it would be "
-    words += f"{value.low:.1f} to {value.high:.1f}: the paper's lies {side}"
+    words = f"{reason}Over our {interval.units} splits {varies}; for one more split it would be "
+    words += f"{value.low:.1f} to {value.high:.1f}: the paper's is {side}"
     return Estimate(value, verdict, words)
 
 

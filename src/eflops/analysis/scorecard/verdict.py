@@ -32,23 +32,24 @@ ALPHA = 0.05
 
 RULE: dict[Verdict, str] = {
     Verdict.AGREES: (
-        "A number: the paper's lies inside the 95 % interval for one further draw (or split) of ours. A claim: every "
+        "The paper's number is inside our 95 % prediction interval for one more draw (or split). A claim: every "
         "95 % interval over draws (or splits) lies where the claim says."
     ),
     Verdict.NEAREST: (
-        "A number that does not agree at the settings which the search chose, but does at those of its trials that "
-        "come nearest the paper's column."
+        "A number that does not agree at the settings that the search chose, but agrees at the trial nearest to the "
+        "paper's column."
     ),
     Verdict.DIFFERS: (
-        "A number: the paper's lies outside. A claim: at least one comparison is clearly on the other side of its "
+        "The paper's number is outside. A claim: at least one comparison is clearly on the other side of its "
         f"margin (p < {ALPHA}, Holm's adjustment over the claim's comparisons)."
     ),
     Verdict.INCONCLUSIVE: (
         f"A number inside an interval longer than {RECOVERY_LONGEST:.2f} (a share of runs: {SHARE_LONGEST:.2f}; t: one "
-        "that also holds 0). A claim that is neither, or whose verdict turns when one draw (or split) is left out, or "
-        "is another for each of the two algorithms that the paper's name of the baseline may mean."
+        "that also contains 0). A claim that is neither, or whose verdict changes when one draw (or split) is left "
+        "out, "
+        "or that has different verdicts for the two algorithms that the paper's name of the baseline may mean."
     ),
-    Verdict.UNJUDGED: "An experiment or a run is missing, or is not of the paper's size.",
+    Verdict.UNJUDGED: "An experiment or a run is missing, or its size is not the paper's.",
 }
 
 
@@ -56,7 +57,7 @@ RULE: dict[Verdict, str] = {
 class Value:
     """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None where none finished.
 
-    For a number the interval is that for one further unit, for a claim that of the mean. diverged: runs that did.
+    For a number the interval is that for one more unit, for a claim that of the mean. diverged: runs that did.
     data, at, scale: where a claim is about several kinds of data, which one, where in it (an N/d), and in what unit.
     """
 
@@ -73,7 +74,7 @@ class Value:
 
     @classmethod
     def of(cls, name: str, interval: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
-        """The number that one further unit is held against."""
+        """The number that one more unit is held against."""
         low, high = interval.mean - interval.half, interval.mean + interval.half
         return cls(name, interval.mean, low, high, interval.units, unit, diverged)
 
@@ -82,14 +83,14 @@ class Value:
 class Rationale:
     """Why a claim got its verdict, for the summary.
 
-    figure: the weakest of `of` comparisons in words; size: its mean and interval alone; failing: how many of them
-    do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
+    effect: the weakest of `of` comparisons in words, with its interval; figure: the same with its units; failing: how
+    many do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
     algorithm that the baseline's name is taken for.
     """
 
     verdict: Verdict
     figure: str
-    size: str
+    effect: str
     failing: int
     of: int
     because: str = ""
@@ -133,7 +134,7 @@ class Comparison:
         """Units without a value are left out; two must remain."""
         known = self.values.dropna()
         if len(known) < 2:
-            raise Missing(f"{self.name}: two units with a finished run are needed, and there is {len(known)}.")
+            raise Missing(f"{self.name}: needs two units with a finished run and has {len(known)}.")
         object.__setattr__(self, "values", known)
 
     @property

@@ -1,6 +1,6 @@
-"""What one further draw would show: the interval that another study's number is held against.
+"""What one more draw would show: the interval that another study's number is held against.
 
-A unit is a data draw or a split of the samples; each unit has some run seeds. Another study is one further unit with
+A unit is a data draw or a split of the samples; each unit has some run seeds. Another study is one more unit with
 seeds of its own, so that its mean and the mean of our D units with K seeds differ by chance with the variance
 
     s^2 (1 + 1/D)  +  w / (K D)  +  its own seeds' noise
@@ -68,7 +68,7 @@ class JointTest:
 
 
 def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
-    """Whether a vector may be one further unit like ours, all of its numbers jointly.
+    """Whether a vector may be one more unit like ours, all of its numbers jointly.
 
         T2 = (other - mean)' S^-1 (other - mean) / (1 + 1/n),   F = T2 (n - p) / (p (n - 1))  ~  F(p, n - p)
 
@@ -192,7 +192,7 @@ def _parts(values: np.ndarray) -> _Parts:
 
 @dataclass(frozen=True)
 class ShareInterval:
-    """Our share over splits, and the interval for the share of a number of runs at one further split."""
+    """Our share over splits, and the interval for the share of a number of runs at one more split."""
 
     mean: float
     low: float

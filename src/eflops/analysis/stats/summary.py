@@ -105,11 +105,7 @@ def with_interval(cells: pd.DataFrame) -> pd.DataFrame:
 
 def too_few(units: pd.Series) -> str:
     """What the note of a table says where some of its means or differences are over too few units."""
-    return (
-        " Over fewer than three there is no interval: it would say nothing."
-        if units.between(1, FEWEST - 1).any()
-        else ""
-    )
+    return " Means over fewer than three have no interval." if units.between(1, FEWEST - 1).any() else ""
 
 
 def half_width(sd: float, units: int) -> float:

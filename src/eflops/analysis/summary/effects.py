@@ -29,7 +29,7 @@ SPARSE = {"sparse_server": "messages sparse from the server only, from the first
 FEEDBACK = {
     "sparse_both": "messages sparse both ways from the first round, as the paper describes",
     "feedback14": "error feedback, which the paper does not have",
-    "feedback27": "error feedback and a higher limit of bytes",
+    "feedback27": "error feedback and at most 27 % of dense bytes",
 }
 # The N/d whose numbers the summary states.
 SHOWN = (0.64, 1.36)
@@ -57,6 +57,7 @@ def _over_settings(cells: pd.DataFrame) -> Point:
         f"Compared with T = 0, the best T above 0, {best:g}, changes test R2 by {_change(r2)} and support recovery "
         f"by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d of the search.",
         _link(needs.TEMPERATURE),
+        ENTROPY,
     )
 
 
@@ -198,7 +199,11 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
         for experiment, words in regimes.items():
             if (experiment, "support_recovery") in of.index:
                 sent = of.loc[[(experiment, "share_training")], "mean"].mean()
-                rows = of.loc[[(experiment, "support_recovery")]].itertuples()
+                recovery = of.loc[[(experiment, "support_recovery")]]
+                if recovery["same_as"].notna().all():
+                    yield Point(f"With {words}, the search chooses the same settings for E-FLoPS.", _link(path))
+                    continue
+                rows = recovery.itertuples()
                 changes = [f"{_interval(row.difference, row.low, row.high)} at N/d {row.ratio:g}" for row in rows]
                 yield Point(
                     f"With {words} ({sent:.0%} of dense bytes), E-FLoPS's support recovery differs from that of Table "

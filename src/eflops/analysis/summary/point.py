@@ -6,10 +6,17 @@ from pydantic import TypeAdapter
 
 from eflops.results.paths import EXPLORER
 
-# What the front page says in a sentence or two each, in this order.
 REPRODUCTION, ENTROPY, COMMUNICATION = "Reproduction", "Entropy", "Communication"
 GENES, HELD_OUT = "Genes", "Held-out data"
-HEADLINES = (REPRODUCTION, ENTROPY, COMMUNICATION, GENES, HELD_OUT)
+# What the front page states, in this order, and in how many sentences each.
+HEADLINES = {REPRODUCTION: 1, ENTROPY: 1, COMMUNICATION: 2, GENES: 1, HELD_OUT: 1}
+# What the verdict on a claim of the paper means.
+ANSWERS = {
+    "agrees": "Reproduced",
+    "differs": "Not reproduced",
+    "inconclusive": "Inconclusive",
+    "not judged": "Not judged",
+}
 TITLE = "**What this run found**"
 
 
@@ -20,8 +27,7 @@ class Point:
     Args:
         text: a sentence, its numbers from this run.
         link: its runs on the explorer's page, such as `tables/sparse_regime` or `scorecard?line=claim/syn-r2`.
-        headline: which of `HEADLINES` the sentence stands under on the front page; empty for none. Points of one
-            headline are joined in the order of the subjects; the front page has room for the first two.
+        headline: which of `HEADLINES` the sentence stands under on the front page; empty for none.
 
     Example:
         Point("Error feedback restores support recovery: +0.180 (+0.120 to +0.240).", "tables/feedback", COMMUNICATION)
@@ -36,8 +42,9 @@ class Point:
 class Claim:
     """A claim of the paper.
 
-    short: the claim in plain words; text: in the paper's; verdict: of the scorecard; effect: the number that decides
-    it, with its interval; detail: what that number is; link: its line on the explorer's page.
+    short: the claim in plain words; text: in the paper's; verdict: of the scorecard; effect: the weakest comparison in
+    a sentence, with its interval, or why there is none; link: its line on the explorer's page; topic: what is claimed,
+    as part of a list.
     """
 
     id: str
@@ -45,8 +52,8 @@ class Claim:
     text: str
     verdict: str
     effect: str
-    detail: str
     link: str
+    topic: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,20 +74,27 @@ class Summary:
 
     @property
     def headlines(self) -> list[Point]:
-        """One point per headline that anything was found for: its first two sentences, with the link of the first."""
+        """One point per headline that anything was found for: its first sentences, with the link of the first."""
+        points = [point for subject in self.subjects for point in subject.points]
+        found = {name: [each for each in points if each.headline == name][:most] for name, most in HEADLINES.items()}
         return [
-            Point(" ".join(point.text for point in points[:2]), points[0].link, name)
-            for name in HEADLINES
-            if (points := self.under(name))
+            Point(" ".join(each.text for each in points), points[0].link, name)
+            for name, points in found.items()
+            if points
         ]
 
-    def under(self, headline: str) -> list[Point]:
-        """The points of a headline, in the order of the subjects."""
-        return [point for subject in self.subjects for point in subject.points if point.headline == headline]
+    @property
+    def answers(self) -> dict[str, str]:
+        """What is reproduced, what is not, and what is inconclusive, each as a list in words."""
+        words = {
+            answer: "; ".join(claim.topic or claim.short for claim in self.claims if claim.verdict == verdict)
+            for verdict, answer in ANSWERS.items()
+        }
+        return {answer: topics for answer, topics in words.items() if topics}
 
     def as_json(self) -> dict[str, object]:
-        """The summary as JSON values: `verdicts`, `claims`, `headlines` and `subjects` with their points."""
-        return {**asdict(self), "headlines": list(map(asdict, self.headlines))}
+        """The summary as JSON values: its fields, and what the front page states."""
+        return {**asdict(self), "answers": self.answers, "headlines": list(map(asdict, self.headlines))}
 
     @classmethod
     def of(cls, values: object) -> "Summary":

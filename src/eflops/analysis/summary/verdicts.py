@@ -1,7 +1,7 @@
 """The points on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from typing import cast
 from urllib.parse import quote
@@ -11,6 +11,7 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card, GeneList, GroundJson, LineJson, ValueJson
+from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
@@ -50,20 +51,13 @@ def claims(card: Card) -> tuple[Claim, ...]:
             line["short"],
             line["text"],
             line["verdict"],
-            _effect(line["grounds"]),
-            "; ".join(ground["figure"] for ground in line["grounds"]) or line["reason"],
+            "; ".join(dict.fromkeys(ground["effect"] for ground in line["grounds"])) or line["reason"],
             _link(line),
+            CHECKS[line["row"]].topic if line["row"] in CHECKS else "",
         )
         for line in card["lines"]
         if line["section"] == CLAIMS
     )
-
-
-def _effect(grounds: Sequence[GroundJson]) -> str:
-    """The deciding number with its interval; under two names of the baseline, one for each."""
-    if len({ground["size"] for ground in grounds}) == 1:
-        return grounds[0]["size"]
-    return "; ".join(f"{ground['size']} against {ground['against']}" for ground in grounds)
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
@@ -89,7 +83,7 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
                 for line in differing
             ]
             verb = "differs" if len(differing) == 1 else "differ"
-            text = f"Table 1, columns as wholes: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
+            text = f"Table 1, columns tested jointly: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
             yield Point(text, _link(differing[0]), REPRODUCTION)
         elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
             verb = "differs" if len(differing) == 1 else "differ. The furthest is"
@@ -120,7 +114,7 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
     if reasons:
         reason = reasons.most_common(1)[0][0]
         share = f"{reasons.total()} of {len(card['lines'])} numbers and claims"
-        yield Point(f"{share}; the reason of most: {reason}", ALL_LINES)
+        yield Point(f"{share}; most frequent reason: {reason}", ALL_LINES)
 
 
 def genes(card: Card, source: Source) -> Iterator[Point]:
@@ -133,7 +127,7 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
             yield Point(
-                f"The paper's list of {label} stands out. The lists of two of our splits share "
+                f"The paper's list of {label} is an outlier. The lists of two of our splits share "
                 f"{fact['among_ours']:.1f} of {fact['genes']} genes on average; the paper's list and one of ours share "
                 f"{fact['with_paper']:.1f}.",
                 _link(line),

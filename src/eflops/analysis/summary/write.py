@@ -59,5 +59,10 @@ def closing(results: Path) -> str:
             f"{results}: there is no {paths.SUMMARY}, so the run is not complete; run: snakemake all"
         ) from None
     page, more = (results / name for name in (paths.EXPLORER, paths.SUMMARY_TEXT))
-    lines = [f"{point.headline}: {point.text}" for point in summary.headlines]
-    return "\n".join([*lines, "", f"Every number with its runs: open {page} in a browser.", f"All findings: {more}"])
+    return "\n".join(
+        [
+            *(f"{answer}: {topics}." for answer, topics in summary.answers.items()),
+            *(f"{point.headline}: {point.text}" for point in summary.headlines),
+            f"All findings: {more}. Every number with its runs: open {page} in a browser.",
+        ]
+    )

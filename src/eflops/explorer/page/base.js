@@ -47,6 +47,16 @@ Explorer.number = (value) => {
 
 Explorer.words = (name) => name.replace(/^set_/, "").replaceAll("_", " ").replace(/\br2\b/, "R²").replace(/^ratio$/, "N/d");
 
+// Our values of a line with a label each; a claim about a baseline of two meanings has each comparison twice.
+Explorer.namedValues = (line) => {
+  const twice = line.grounds?.length === 2 && new Set(line.ours.map((each) => each.name)).size < line.ours.length;
+  const against = (place) => (twice ? `, ${line.grounds[place < line.ours.length / 2 ? 0 : 1].against}` : "");
+  return line.ours.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
+};
+
+// Where a line stands in its table.
+Explorer.rowName = (line) => (line.section.startsWith("Table 1") && Number(line.row) ? `N/d ${line.row}` : line.row);
+
 Explorer.mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 Explorer.sd = (values) => {
   if (values.length < 2) return null;
@@ -105,14 +115,14 @@ Explorer.copy = async (text) => {
 };
 
 Explorer.command = (text) => {
-  const told = Explorer.h("span", { class: "quiet", role: "status" });
+  const status = Explorer.h("span", { class: "quiet", role: "status" });
   const button = Explorer.h("button", { type: "button", "aria-label": `Copy: ${text}`, click: async () => {
     await Explorer.copy(text);
     button.firstChild.textContent = "copied";
-    told.textContent = "copied";
+    status.textContent = "copied";
     setTimeout(() => { button.firstChild.textContent = "copy"; }, 1500);
   } }, "copy");
-  return Explorer.h("div", { class: "command" }, Explorer.h("code", {}, text), button, told);
+  return Explorer.h("div", { class: "command" }, Explorer.h("code", {}, text), button, status);
 };
 
 Explorer.pairs = (entries, many) =>

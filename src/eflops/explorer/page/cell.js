@@ -32,8 +32,8 @@
 
   const origin = (runs, places) => {
     const settings = Explorer.facts(runs, places, "settings");
-    const told = (name) => Explorer.counted(places, (place) => Explorer.at(runs[name], place));
-    const data = Explorer.counted(places, (place) => `${Explorer.at(runs.data, place)} ${Explorer.at(runs.data_sha256, place)}`);
+    const distinct = (name) => Explorer.distinct(places, (place) => Explorer.at(runs[name], place));
+    const data = Explorer.distinct(places, (place) => `${Explorer.at(runs.data, place)} ${Explorer.at(runs.data_sha256, place)}`);
     const shown = (name, counts, code) => {
       const texts = counts.slice(0, 8).map(([text, count]) => h("div", {}, code ? h("code", {}, text) : text, counts.length > 1 ? ` (${count} runs)` : ""));
       return [name, [...texts, counts.length > 8 ? h("div", { class: "soft" }, `and ${counts.length - 8} more`) : null]];
@@ -43,8 +43,8 @@
       settings.apart.length ? h("div", { class: "panel" }, Explorer.pairs(settings.apart)) : h("p", { class: "soft" }, "None."),
       h("h2", {}, "Settings that all share"), h("div", { class: "panel" }, Explorer.pairs(settings.shared, true)),
       h("h2", {}, "Made from"), h("div", { class: "panel" }, Explorer.pairs([
-        shown("data and its sha256", data, true), shown("commit", told("commit"), true), shown("code hash", told("code_hash"), true),
-        shown("machine", told("machine")), shown("versions", told("versions"))])),
+        shown("data and its sha256", data, true), shown("commit", distinct("commit"), true), shown("code hash", distinct("code_hash"), true),
+        shown("machine", distinct("machine")), shown("versions", distinct("versions"))])),
     ];
   };
 
@@ -62,20 +62,20 @@
 
   const body = (index, runs, { reference, value, line, of, commands }) => {
     const { members, metric, formula } = Explorer.behind(index, runs, reference);
-    const told = members.filter((member) => typeof member.value === "number");
-    const points = told.map((member) => {
+    const numeric = members.filter((member) => typeof member.value === "number");
+    const points = numeric.map((member) => {
       const method = Explorer.at(runs.method, member.place);
       // Made when asked for: a chart of hundreds of runs asks for none of them.
       return { value: member.value, method, label: Explorer.label(index, method), get href() { return Explorer.runAddress(runs, member.place, of); },
         get title() { return `${Explorer.runTitle(index, runs, member.place)}: ${Explorer.number(member.value)}`; } };
     });
-    const values = told.map((member) => member.value);
+    const values = numeric.map((member) => member.value);
     const lost = members.filter((member) => Explorer.at(runs.status, member.place) === "diverged").length;
     const within = values.length && typeof value === "number" && value >= Math.min(...values) - 1e-9 && value <= Math.max(...values) + 1e-9;
     const paper = line?.paper;
     // One method's runs alone: the means of two methods' draws would mix the methods.
     const single = new Set(points.map((point) => point.method)).size === 1;
-    const byDraw = single ? Object.values(Object.groupBy(told, (member) => `${Explorer.at(runs.ratio, member.place)} ${Explorer.at(runs.draw, member.place)}`)) : [];
+    const byDraw = single ? Object.values(Object.groupBy(numeric, (member) => `${Explorer.at(runs.ratio, member.place)} ${Explorer.at(runs.draw, member.place)}`)) : [];
     const draws = byDraw.map((group) => Explorer.mean(group.map((member) => member.value)));
     return [
       h("div", { class: "panel" }, Explorer.pairs([
@@ -117,12 +117,12 @@
     const place = (index.card?.lines ?? []).findIndex((line) => line.id === id);
     if (place < 0) return Explorer.lost(`The scorecard has no line ${id}.`);
     const line = index.card.lines[place];
-    const about = [line.row, index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
+    const about = [Explorer.rowName(line), index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
     const only = line.paper || line.ours.length === 1 ? line.ours[0] : null;  // a number's second value is that at nearest settings
     const head = [
       Explorer.trail(["Scorecard", "#scorecard"], [`${line.section}: ${line.id}`]),
       h("h1", {}, `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
-      line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: line.ours, columns: [{ name: "value", head: true, value: (each) => each.name },
+      line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: Explorer.namedValues(line), columns: [{ name: "value", head: true, value: (each) => each.label },
         ...["mean", "low", "high", "n", "diverged"].map((name) => ({ name, number: true, value: (each) => each[name] }))] }) : null];
     const reference = index.card.behind[place];
     if (reference === null) return [...head, h("p", { class: "panel" }, line.reason)];

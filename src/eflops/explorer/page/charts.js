@@ -47,24 +47,20 @@
       Number.isFinite(value) ? Plot.ruleX([value], { strokeWidth: 2, strokeOpacity: 0.55 }) : null,
       dots,
     ];
-    const told = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}` : null, decides ? "shaded: the interval that decides the verdict" : null];
+    const entries = [Number.isFinite(value) ? "│ this number" : null, paper ? `┆ the paper's ${Explorer.number(paper.value)}` : null, decides ? "shaded: the interval that decides the verdict" : null];
     const plot = Plot.plot({ ...base(`Values of ${points.length} runs: ${label}`, wideWidth()), ...scales(index, methods),
       height: rows ? 100 + methods.length * 64 : 200, marginLeft: rows ? 130 : 20, fy: { label: null, axis: rows ? "left" : null },
       x: { label, grid: true, nice: true, inset: 10 }, marks });
     if (many) opened(plot, points);
-    return framed(plot, Explorer.legend(index, rows ? [] : methods, told.filter(Boolean)));
+    return framed(plot, Explorer.legend(index, rows ? [] : methods, entries.filter(Boolean)));
   };
 
   // Our values with the intervals that decide a line's verdict, and the paper's number as a dashed line.
   Explorer.intervals = (line) => {
-    const values = line.ours.filter((each) => each.low !== null && each.low !== undefined);
+    const named = Explorer.namedValues(line).filter((each) => each.low !== null && each.low !== undefined);
     const colour = `var(--${{ agrees: "good", differs: "bad", "agrees at nearest settings": "near" }[line.verdict] ?? "half"})`;
-    // A claim about a baseline of two meanings has each comparison twice.
-    const twice = line.grounds?.length === 2 && new Set(values.map((each) => each.name)).size < values.length;
-    const against = (place) => (twice ? `, ${line.grounds[place < values.length / 2 ? 0 : 1].against}` : "");
-    const named = values.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
-    const zero = !line.paper && values.some((each) => each.low < 0) ? [0] : [];
-    const unit = line.paper ? `for one more of the ${values[0].n} ${values[0].unit}` : `of the mean over ${values[0].n} ${values[0].unit}`;
+    const zero = !line.paper && named.some((each) => each.low < 0) ? [0] : [];
+    const unit = line.paper ? `for one more of the ${named[0].n} ${named[0].unit}` : `of the mean over ${named[0].n} ${named[0].unit}`;
     const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: 190, x: { label: null, grid: true, nice: true, inset: 10 },
       y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text) }, marks: [
         Plot.ruleX(zero), line.paper ? Plot.ruleX([line.paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,
@@ -125,8 +121,10 @@
       ...(apart ? { filter: (each) => each.method === method, [number ? "dx" : "dy"]: (at - (methods.length - 1) / 2) * apart } : {}) }));
     const range = (data, { x, y, ...look }) => (number ? Plot.ruleX(data, { ...look, x, y1: "low", y2: "high" }) : Plot.ruleY(data, { ...look, y, x1: "low", x2: "high" }));
     const joined = means && number && means.some((mean) => means.some((other) => other.method === mean.method && other.x !== mean.x));
+    // The names of rows of panels stand to the right of them.
+    const rows = facets.fy ? 24 + 7 * Math.max(...points.map((point) => String(point.fy).length)) : undefined;
     const tall = height || (number ? 340 : Math.max(160, 60 + order.length * 30));
-    const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190,
+    const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190, marginRight: rows,
       fx: { label: facets.fx ? points[0].fxName : null, padding: 0.12 }, fy: { label: facets.fy ? points[0].fyName : null, padding: 0.12 }, marks: [
         zero ? (number ? Plot.ruleY([0]) : Plot.ruleX([0])) : null,
         beside((look) => range(points.filter((point) => point.low !== undefined), { ...look, ...place, stroke: "method", strokeOpacity: 0.4 })),

@@ -36,6 +36,12 @@
     return value === null || value === undefined ? null : typeof value === "object" || typeof value === "boolean" ? String(value) : value;
   };
 
+  // The experiment with the most runs.
+  const largest = (source) => {
+    const sizes = Object.entries(Object.groupBy(source.rows, (row) => source.is("experiment", row))).map(([name, rows]) => [rows.length, name]);
+    return sizes.toSorted(([one], [other]) => other - one)[0][1];
+  };
+
   // What is paired: two methods, or two variants of one method; `name:value`, a bare name is a method.
   const side = (text) => { const [name, ...rest] = (text ?? "").split(":"); return rest.length ? [name, rest.join(":")] : ["method", name]; };
   const sideLabel = (index, [kind, value]) => (kind === "method" ? Explorer.label(index, value) : value);
@@ -68,7 +74,7 @@
 
   const median = (values) => { const sorted = values.toSorted((one, other) => one - other); const half = sorted.length >> 1; return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2; };
 
-  const told = (points, lost, pair) => {
+  const describe = (points, lost, pair) => {
     const values = points.map((point) => point.y);
     if (!values.length) return "Nothing fits these choices.";
     const spread = `mean ${Explorer.number(Explorer.mean(values))}, median ${Explorer.number(median(values))}`;
@@ -86,7 +92,7 @@
     const draw = (moved) => {
       const source = state.of in trials ? trialRows(trials[state.of]) : runRows(runs);
       const distinct = (name, rows) => [...new Set(rows.map((row) => source.is(name, row)))];
-      if (source.kinds.length && !(state.experiment === ALL || distinct("experiment", source.rows).includes(state.experiment))) state.experiment = distinct("experiment", source.rows)[0];
+      if (source.kinds.length && !(state.experiment === ALL || distinct("experiment", source.rows).includes(state.experiment))) state.experiment = largest(source);
       let rows = source.rows.filter((row) => source.kinds.every((name) => !state[name] || state[name] === ALL || Explorer.same(source.is(name, row), state[name])));
       const methods = Object.keys(index.methods).filter((method) => rows.some((row) => source.method(row) === method));
       const hidden = new Set((state.without ?? "").split(",").filter(Boolean));
@@ -94,7 +100,9 @@
       const settings = varying(source, rows).map((name) => `set_${name}`);
       const over = [...source.identity.filter((name) => distinct(name, rows).length > 1), ...settings];
       if (!measures.includes(state.y)) state.y = ["score", "support_recovery", "accuracy"].find((name) => measures.includes(name)) ?? measures[0];
-      if (!over.includes(state.x)) state.x = ["set_temperature", "ratio", ...settings].find((name) => over.includes(name)) ?? over[0];
+      // First what every run has: a setting that some methods lack would leave them out.
+      const complete = (name) => rows.every((row) => xOf(source, name)(row) !== null);
+      if (!over.includes(state.x)) state.x = ["set_temperature", "ratio", ...settings].find((name) => over.includes(name) && complete(name)) ?? over[0];
       const variants = source.identity.includes("variant") ? distinct("variant", rows) : [];
       const sides = [...methods.map((method) => [`method:${method}`, Explorer.label(index, method)]), ...(variants.length > 1 && variants.length <= 60 ? variants.map((variant) => [`variant:${variant}`, `variant ${variant}`]) : [])];
       const [one, other] = [side(state.one), side(state.other)];
@@ -130,7 +138,7 @@
         { name: "sd", number: true, value: (group) => group.sd }, { name: "low", number: true, value: (group) => group.low }, { name: "high", number: true, value: (group) => group.high }];
       const saveRows = () => Explorer.download("compare.csv", "text/csv", Explorer.csv(["method", "ratio", state.x ?? "", label, "run"], points.map((point) => [point.method, point.panel ?? null, point.x, point.y, point.title.replace(/: [^:]*$/, "")])));
       const saveChart = () => Explorer.download("compare.svg", "image/svg+xml", Explorer.svg(chart));
-      result.replaceChildren(h("p", {}, told(points, all.length - points.length, pair)), ...(chart ? [chart,
+      result.replaceChildren(h("p", {}, describe(points, all.length - points.length, pair)), ...(chart ? [chart,
         h("p", { class: "downloads" }, h("button", { type: "button", name: "csv", click: saveRows }, "Points as CSV"), " ", h("button", { type: "button", name: "svg", click: saveChart }, "Chart as SVG")),
         Explorer.table({ caption: "Means of these points; sd and 95 % interval over draws, over runs where there is one draw", rows: found, most: 40, columns })] : []));
       if (moved) {

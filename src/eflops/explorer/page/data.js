@@ -76,9 +76,9 @@
   // The runs behind a number, each with what it contributes.
   Explorer.behind = (index, runs, reference) => {
     const [set, metric, values, formula] = index.references.entries[reference];
-    const told = values === null ? null : index.references.values[values];
+    const contributions = values === null ? null : index.references.values[values];
     const members = index.references.sets[set].map((place, order) => ({
-      place, value: told ? told[order] : metric in runs.metrics ? runs.metrics[metric][place] : null }));
+      place, value: contributions ? contributions[order] : metric in runs.metrics ? runs.metrics[metric][place] : null }));
     return { members, metric, formula: index.references.formulas[formula], set };
   };
 })();

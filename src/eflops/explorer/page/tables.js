@@ -50,21 +50,21 @@
 
   // What all runs share and what differs between them, by name.
   Explorer.facts = (runs, members, name) => {
-    const told = new Map();
+    const tallies = new Map();
     for (const [settings, count] of tally(members.map((place) => Explorer.at(runs[name], place)))) {
       for (const [key, value] of Object.entries(settings)) {
-        add(told.get(key) ?? told.set(key, new Map()).get(key), Explorer.number(value), count);
+        add(tallies.get(key) ?? tallies.set(key, new Map()).get(key), Explorer.number(value), count);
       }
     }
     const complete = (counts) => counts.size === 1 && [...counts.values()][0] === members.length;
-    const shared = [...told].filter(([, counts]) => complete(counts)).map(([key, counts]) => [Explorer.words(key), [...counts.keys()][0]]);
-    const apart = [...told].filter(([, counts]) => !complete(counts))
+    const shared = [...tallies].filter(([, counts]) => complete(counts)).map(([key, counts]) => [Explorer.words(key), [...counts.keys()][0]]);
+    const apart = [...tallies].filter(([, counts]) => !complete(counts))
       .map(([key, counts]) => [Explorer.words(key), [...counts].map(([text, count]) => `${text} (${count} runs)`).join(", ")]);
     return { shared, apart };
   };
 
   // Distinct values among runs as text, with how many runs have each.
-  Explorer.counted = (places, read) => {
+  Explorer.distinct = (places, read) => {
     const counts = new Map();
     for (const [value, count] of tally(places.map(read))) {
       add(counts, typeof value === "object" && value !== null ? Object.entries(value).map(([key, each]) => `${key} ${each}`).join(", ") : String(value), count);

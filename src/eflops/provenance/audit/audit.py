@@ -111,7 +111,7 @@ def audit(folder: Path, options: Options | None = None) -> Report:
     except UserError as error:
         if not report.findings:
             raise
-        report.findings.append(Finding("damaged", str(folder), f"no more could be checked ({error})"))
+        report.findings.append(Finding("damaged", str(folder), f"the other checks could not run ({error})"))
     return report
 
 
@@ -120,7 +120,7 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
     damaged = list(checksums.check(folder))
     trust.disown(folder)
     if not (folder / CRATE_RESULTS / NAME).is_file():  # a config that the crate brings must not stand for its study
-        raise UserError(f"{folder}: this is no crate of results; make one with: eflops crate {folder}")
+        raise UserError(f"{folder}: this is not a crate of results; make one with: eflops crate {folder}")
     # The project's config in a crate need not be the one that the results were made with, and is not the user's.
     with chdir(folder):
         report = audit(Path(CRATE_RESULTS), replace(options or Options(), present=False))
@@ -129,8 +129,8 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
 
 def _audit_store(store: Store, study: Study, report: Report, options: Options) -> None:
     config, source = study.config, from_records(store, study.config)
-    work = Work(store, config, source, options)
-    examined = _examine_all(work, report)
+    context = AuditContext(store, config, source, options)
+    examined = _examine_all(context, report)
     whole = {name for name, each in examined.items() if each.whole}
     code = sum((each.code for each in examined.values()), Code())
     hashes = {path: digest for each in examined.values() for path, digest in each.hashes.items()}
@@ -147,12 +147,12 @@ def _audit_store(store: Store, study: Study, report: Report, options: Options) -
         "summary.md": lambda: check_summary(store, config),
         "gathered": lambda: check_gathered(store, source),
         "scorecard.json": lambda: check_scorecard(store, source, config, whole),
-        "weights": lambda: _check_weights(work, examined, report),
+        "weights": lambda: _check_weights(context, examined, report),
         "explorer.html": lambda: check_explorer(store, config, whole, options.page),
     }
     for name, check in checks.items():
         report.findings += guarded(name, check)
-    report.findings += _check_products(work, whole, report)
+    report.findings += _check_products(context, whole, report)
 
 
 def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
@@ -166,7 +166,7 @@ def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 
 @dataclass(frozen=True)
-class Work:
+class AuditContext:
     """What processes side by side share."""
 
     store: Store
@@ -175,16 +175,16 @@ class Work:
     options: Options
 
 
-def _examine_all(work: Work, report: Report) -> dict[str, Examined]:
+def _examine_all(context: AuditContext, report: Report) -> dict[str, Examined]:
     """The records, experiment by experiment; gathered texts of whole ones are kept for what is made from them."""
-    groups: dict[str, list[str]] = {name: [] for name in (*work.config.experiments, *work.config.searches)}
-    for path in work.store.record_paths():
+    groups: dict[str, list[str]] = {name: [] for name in (*context.config.experiments, *context.config.searches)}
+    for path in context.store.record_paths():
         groups.setdefault(path.partition("/")[0], []).append(path)
     largest_first = sorted(((name, paths) for name, paths in groups.items() if paths), key=lambda group: -len(group[1]))
     examined = {}
-    for (name, _), (each, texts) in zip(largest_first, side_by_side(_examine, largest_first, work), strict=True):
+    for (name, _), (each, texts) in zip(largest_first, side_by_side(_examine, largest_first, context), strict=True):
         examined[name] = each
-        work.source.texts.update(texts)
+        context.source.texts.update(texts)
     for name in groups:
         if name in examined:
             report.records += examined[name].records
@@ -192,59 +192,61 @@ def _examine_all(work: Work, report: Report) -> dict[str, Examined]:
     return examined
 
 
-def _examine(work: Work, group: tuple[str, Sequence[str]]) -> tuple[Examined, dict[str, str]]:
+def _examine(context: AuditContext, group: tuple[str, Sequence[str]]) -> tuple[Examined, dict[str, str]]:
     name, paths = group
     try:
-        each, records = examine(work.store, work.config, name, paths)
-        return each, gathered_texts(work.config, name, records) if each.whole else {}
+        each, records = examine(context.store, context.config, name, paths)
+        return each, gathered_texts(context.config, name, records) if each.whole else {}
     except Exception as error:  # nor may what only one experiment's records hold
         what = f"its records could not be checked ({type(error).__name__}: {error})"
         return Examined(0, False, [Finding("damaged", f"{RUNS}/{name}", what)]), {}
 
 
-def _check_products(work: Work, whole: set[str], report: Report) -> Iterator[Finding]:
+def _check_products(context: AuditContext, whole: set[str], report: Report) -> Iterator[Finding]:
     """Tables and figures, rebuilt and compared; those without all of their records are findings."""
-    planned = products(work.config)
+    planned = products(context.config)
     for product in planned:
         if lacking := sorted(set(product.experiments) - whole):
             yield _unmade(product, f"records of {', '.join(lacking)} are missing or damaged")
     possible = [product for product in planned if set(product.experiments) <= whole]
-    for findings, made in side_by_side(_check_product, possible, work):
+    for findings, made in side_by_side(_check_product, possible, context):
         report.rebuilt += made
         yield from findings
 
 
-def _check_product(work: Work, product: Product) -> tuple[list[Finding], bool]:
+def _check_product(context: AuditContext, product: Product) -> tuple[list[Finding], bool]:
     try:
-        return list(check_product(work.store, work.source, product, work.config, work.options.pictures)), True
+        return list(
+            check_product(context.store, context.source, product, context.config, context.options.pictures)
+        ), True
     except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
         return [_unmade(product, f"{type(error).__name__}: {error}")], False
 
 
-def _check_weights(work: Work, examined: dict[str, Examined], report: Report) -> list[Finding]:
+def _check_weights(context: AuditContext, examined: dict[str, Examined], report: Report) -> list[Finding]:
     """A sample of the records that hold their weights, computed again; on all cores where their number is given."""
     data = {path: name for each in examined.values() for path, name in sorted(each.weighted.items())}
-    options, findings = work.options, []
+    options, findings = context.options, []
     if options.every or options.weights is not None:
         chosen = sample(list(data), None if options.every else options.weights, options.seed)
         groups: dict[str, list[str]] = {}
         for path in chosen:
             groups.setdefault(data[path], []).append(path)
-        count, progress = 0, Progress(len(chosen), "records computed again from their weights")
-        for wrong, done in side_by_side(_weights_of, list(groups.values()), work):
+        count, progress = 0, Progress(len(chosen), "records re-evaluated from their weights")
+        for wrong, done in side_by_side(_weights_of, list(groups.values()), context):
             findings += wrong
             count += done
             progress(count)
     else:
-        findings, count = check_weights(work.store, shuffled(list(data), options.seed), options.seconds)
+        findings, count = check_weights(context.store, shuffled(list(data), options.seed), options.seconds)
     if count:
-        again = "" if count == len(data) else f" (--weights {count} --seed {options.seed} chooses the same)"
-        report.computed = f", metrics of {count} of {len(data)} records computed again from their weights{again}"
+        again = "" if count == len(data) else f" (repeat with --weights {count} --seed {options.seed})"
+        report.computed = f", metrics of {count} of {len(data)} records re-evaluated from their weights{again}"
     return findings
 
 
-def _weights_of(work: Work, paths: Sequence[str]) -> tuple[list[Finding], int]:
-    return check_weights(work.store, paths)
+def _weights_of(context: AuditContext, paths: Sequence[str]) -> tuple[list[Finding], int]:
+    return check_weights(context.store, paths)
 
 
 @dataclass
@@ -266,19 +268,21 @@ def _unmade(product: Product, why: str) -> Finding:
 
 
 # What a process works on; it is set before the processes start, so that nothing has to be sent to them.
-_work: list[Work] = []
+_context: list[AuditContext] = []
 
 
-def side_by_side(job: Callable[[Work, Item], Outcome], items: Sequence[Item], work: Work) -> Iterator[Outcome]:
+def side_by_side(
+    job: Callable[[AuditContext, Item], Outcome], items: Sequence[Item], context: AuditContext
+) -> Iterator[Outcome]:
     """What a job makes of each item, in their order, in as many processes as the options say."""
-    cores = min(work.options.cores, len(items))
+    cores = min(context.options.cores, len(items))
     if cores <= 1:
-        yield from (job(work, item) for item in items)
+        yield from (job(context, item) for item in items)
         return
-    _work[:] = [work]
+    _context[:] = [context]
     with ProcessPoolExecutor(cores, mp_context=get_context("fork")) as pool:
         yield from pool.map(_apply, itertools.repeat(job), items)
 
 
-def _apply(job: Callable[[Work, Item], Outcome], item: Item) -> Outcome:
-    return job(_work[0], item)
+def _apply(job: Callable[[AuditContext, Item], Outcome], item: Item) -> Outcome:
+    return job(_context[0], item)

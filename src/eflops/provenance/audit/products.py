@@ -73,13 +73,13 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
         card = build(verdicts.evidence_of(source, config))
         stored = _by_line(read_json(path))
     except (UserError, FileNotFoundError, ValueError, KeyError, TypeError) as error:
-        yield Finding("different", SCORECARD, f"its verdicts cannot be computed again: {error}")
+        yield Finding("different", SCORECARD, f"its verdicts cannot be recomputed: {error}")
         return
     # Through text, as the file went, so that a tuple is a list here too.
     expected = _by_line(json.loads(json.dumps(card.as_json())))
     for key, was, right in differences(stored, expected):
         if not (store.published and close(was, right)):
-            yield Finding("different", SCORECARD, f"{key}: {was!r} stands there, the records give {right!r}")
+            yield Finding("different", SCORECARD, f"{key}: the file has {was!r}, the records give {right!r}")
     read = store.folder / "scorecard.md"
     if read.exists():
         yield from compare_lines(read.name, _text(read), markdown(card))
@@ -120,7 +120,7 @@ def check_explorer(
         number, (was, right) = next((number, pair) for number, pair in enumerate(pairs) if pair[0] != pair[1])
         start = next((at for at, (one, other) in enumerate(zip(was, right, strict=False)) if one != other), 0)
         shown = slice(max(0, start - 30), start + 30)
-        what = f"in part {number} {was[shown]!r} stands there, and the records give {right[shown]!r}"
+        what = f"in part {number} the page has {was[shown]!r}, the records give {right[shown]!r}"
         yield Finding("different", EXPLORER, what)
 
 
@@ -136,7 +136,7 @@ def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[
         return
     (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)
     if head != right_head or len(rows) != len(right_rows):
-        what = f"{len(rows)} rows of {', '.join(head)} stand there"
+        what = f"the file has {len(rows)} rows of {', '.join(head)}"
         yield Finding("different", file, f"{what}, the records give {len(right_rows)} of {', '.join(right_head)}")
         return
     wrong = list(_cells(head, rows, right_rows, exact))
@@ -145,7 +145,7 @@ def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[
     if len(wrong) > SHOWN:
         yield Finding("different", file, f"and {len(wrong) - SHOWN} more cells")
     if not wrong and exact:
-        yield Finding("different", file, "its cells are right, but its bytes are not those that were written")
+        yield Finding("different", file, "its cells are right, but its bytes differ from those that were written")
 
 
 def compare_lines(file: str, stored: str, expected: str) -> Iterator[Finding]:
@@ -170,20 +170,20 @@ def _cells(head: list[str], rows: list[list[str]], right_rows: list[list[str]], 
         for column, (cell, expected) in enumerate(itertools.zip_longest(row, right, fillvalue="")):
             if cell != expected and (exact or not close(cell, expected)):
                 name = head[column] if column < len(head) else f"column {column + 1}"
-                yield f"row {number} ({', '.join(right[:3])}), {name}: {cell} stands there, the records give {expected}"
+                yield f"row {number} ({', '.join(right[:3])}), {name}: the file has {cell}, the records give {expected}"
 
 
 def _check_picture(name: str, path: Path, made: Figure, redraw: bool) -> Iterator[Finding]:
     table = path.with_suffix(".csv")
     drawn_from = picture_hash(path)
     if table.exists() and drawn_from != sha256(table):
-        yield Finding("different", name, f"it does not say that it was drawn from the numbers in {table.name}")
+        yield Finding("different", name, f"it does not state that it was drawn from the numbers in {table.name}")
     if redraw:
         with tempfile.TemporaryDirectory(prefix="eflops-") as folder:
             again = Path(folder) / path.name
             made.write(again, drawn_from)
             if again.read_bytes() != path.read_bytes():
-                yield Finding("different", name, "drawn again from the records it has other bytes")
+                yield Finding("different", name, "redrawn from the records, it has other bytes")
 
 
 def _rows(text: str) -> list[list[str]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eflops.code import combined, training_hashes
-from eflops.config.models import Config, with_present_names
+from eflops.config.models import Config
 from eflops.config.plan import cell_specs, plan_of
 from eflops.errors import UserError
 from eflops.provenance.audit.results import COMPUTED, contradictions
@@ -85,11 +85,13 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
     """Planned records of an experiment that were made with something else than the study's config says."""
     for path, expected in _planned(records, config, name):
         entry = records[path]
-        settings = with_present_names(entry.origin.settings)
-        stored = {"run": entry.run.model_dump(mode="json"), "job": entry.origin.job.model_dump(), "settings": settings}
+        origin = entry.origin
+        stored = {
+            "run": entry.run.model_dump(mode="json"),
+            "job": origin.job.model_dump(),
+            "settings": origin.settings,
+        }
         for key, stated, right in differences(stored, expected):
-            if entry.schema_version == 1 and stated is None:
-                continue  # the setting is younger than the record
             what = f"{key} is {stated!r}, and the config of {name} says {right!r}"
             yield Finding("different", f"{RUNS}/{path}", what)
 

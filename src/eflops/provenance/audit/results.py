@@ -38,24 +38,24 @@ def _metrics(result: Result) -> Iterator[str]:
     measured = {name: [value for value in values if value is not None] for name, values in result.curve.metrics.items()}
     ends = {name: values[-1] for name, values in measured.items() if values}
     if result.status == "diverged" and result.metrics:
-        yield "it diverged, and has final metrics all the same"
+        yield "it diverged, but has final metrics"
     if result.status == "finished":
         for name, value in result.metrics.items():
             if value != ends.get(name):
-                yield f"{name} is {value}, and its curve ends with {ends.get(name)}"
+                yield f"{name} is {value}, but its curve ends with {ends.get(name)}"
 
 
 def _weights(result: Result) -> Iterator[str]:
     inside = not result.support or (result.support[0] >= 0 and result.support[-1] < result.parameters)
     if not inside or any(one >= other for one, other in pairwise(result.support)):
-        yield "its support is not a list of different weights in order"
+        yield "its support is not a sorted list of distinct weights"
         return
     if not result.weights:
         return
     if len(result.weights) != len(result.support):
         yield f"it has {len(result.weights)} weights for a support of {len(result.support)}"
     elif sha256_bytes(whole(result).tobytes()) != result.weights_sha256:
-        yield "its weights are not those whose hash it states"
+        yield "its weights do not match the hash that it states"
 
 
 def whole(result: Result) -> np.ndarray:
@@ -82,7 +82,7 @@ def _curve(entry: Record) -> Iterator[str]:
     stated = zip(entry.result.curve.phase, entry.result.curve.round, strict=True)
     for point, right in zip_longest(stated, expected):
         if point != right:
-            yield f"its curve does not have the points that its settings ask for ({point} stands for {right})"
+            yield f"its curve does not have the points that its settings require ({point} stands for {right})"
             return
 
 
@@ -102,7 +102,7 @@ def _operations(entry: Record) -> Iterator[str]:
     if entry.origin.job.model in COMPUTED:
         kept = len(result.support) + sum(value != 0 for value in result.ungated)
         if sum(result.macs.values()) != kept:
-            yield f"it states {sum(result.macs.values())} operations, and keeps {kept} weights"
+            yield f"it states {sum(result.macs.values())} operations, but keeps {kept} weights"
         if sum(result.dense_macs.values()) != result.parameters:
             yield f"it states {sum(result.dense_macs.values())} dense operations for {result.parameters} parameters"
     for layer, count in result.macs.items():

@@ -8,7 +8,7 @@ from eflops.analysis.paper import read_targets
 from eflops.config import study
 from eflops.config.load import read
 from eflops.config.messages import ConfigError
-from eflops.config.models import Config, data_settings, with_present_names
+from eflops.config.models import Config, data_settings
 from eflops.config.plan import all_plans, cell_specs
 from eflops.config.products import PROJECT
 from eflops.config.study import Study
@@ -27,13 +27,15 @@ def check_study(store: Store, recorded: Study) -> Iterator[Finding]:
     """The study's own hash and, where it was published, that of all other files; a signature that disappeared."""
     stored = recorded.stored
     if (signed := stored.get(study.SIGNER)) and checksums.signer(store.folder) != signed:
-        yield Finding("damaged", checksums.SIGNATURE, f"the key {signed} signed it, and its signature is gone")
+        yield Finding(
+            "damaged", checksums.SIGNATURE, f"it was signed by the key {signed}, but the signature is missing"
+        )
     if study.OWN_HASH in stored and stored[study.OWN_HASH] != study.own_hash(stored):
         yield Finding("damaged", study.NAME, "it does not match its own hash; it was changed after it was written")
     if study.FILES_HASH in stored:
         present = checksums.list_hash(checksums.hashes(store.folder), study.NAME)
         if present != stored[study.FILES_HASH]:
-            what = "the files beside it are not those that were published with it"
+            what = "the files of the folder are not those that were published with it"
             yield Finding("damaged", study.NAME, what)
 
 
@@ -59,7 +61,7 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
 
 def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> Iterator[str]:
     try:
-        settings = with_present_names(stored_manifest(store, name)["settings"])
+        settings = stored_manifest(store, name)["settings"]
     except UserError:
         return  # a damaged or missing manifest is reported with the data
     shared = settings.keys() & expected.keys()
@@ -84,7 +86,7 @@ def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
         measured = times.job_times(store.folder)
         jobs, numbers = list(measured["job"].astype(str)), measured.drop(columns="job").astype(float)
     except (ValueError, KeyError) as error:
-        yield Finding("damaged", times.TABLE, f"this is no table of times ({error})")
+        yield Finding("damaged", times.TABLE, f"this is not a table of times ({error})")
         return
     cells = {
         f"train/{p.name}/{ratio}/{method}" for p in all_plans(config) for ratio in p.ratios for method in p.methods
@@ -93,7 +95,7 @@ def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
         if job.startswith("train/") and job.partition("_seeds")[0] not in cells:
             yield Finding("unexpected", times.TABLE, f"{job}: the config has no such cell")
     for index in numbers.index[(numbers < 0).any(axis=1) | numbers.isna().any(axis=1)]:
-        yield Finding("damaged", times.TABLE, f"{jobs[index]}: its numbers cannot be times")
+        yield Finding("damaged", times.TABLE, f"{jobs[index]}: its numbers are not valid times")
 
 
 def check_present(folder: Path, config: Config) -> Iterator[Finding]:
@@ -123,7 +125,7 @@ def _changed(config: Config, present: Config, name: str) -> str:
         return ""
     key, stated, right = changes[0]
     more = f", and {len(changes) - 1} more differences" if len(changes) > 1 else ""
-    return f"{key} is {stated!r} in these results and {right!r} in {FILE}{more}; bring them up to date with: snakemake"
+    return f"{key} is {stated!r} in these results and {right!r} in {FILE}{more}; update them with: snakemake"
 
 
 def _cells(config: Config, name: str) -> dict[str, object]:

@@ -80,7 +80,7 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
             raise UserError(f"{address.file}: no row fits '{word}'; there are {_choices(rows, keys)}.")
         rows = fitting
     if len(rows) > 1:
-        raise UserError(f"{address.file}: {len(rows)} rows fit; say which {_choices(rows, keys)}.")
+        raise UserError(f"{address.file}: {len(rows)} rows fit; select one by {_choices(rows, keys)}.")
     row = rows.iloc[0]
     column = address.column if address.column and named else _favoured(row, values, address.file)
     return DataCell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
@@ -142,7 +142,7 @@ def results_of(file: Path, named: Path | None) -> Path:
     if not holding:
         searched = " or ".join(map(str, usual)) or "any results folder"
         raise UserError(
-            f"{file}: it lies in no results folder, and {searched} does not hold it; name one with --results."
+            f"{file}: it is not in a results folder, and {searched} does not contain it; name one with --results."
         )
     return holding[0]
 
@@ -153,7 +153,7 @@ def _missing(file: Path) -> str:
         return f"{file}: this is a folder; name a table, a figure or the scorecard in it."
     words = f"{file}: there is no such file; make it with: snakemake --cores 2 {file}"
     published = FOLDERS[1] / file.parent.name / file.name
-    return f"{words}; or explain the published one: {published}" if published.exists() else words
+    return f"{words}; or explain the published file: {published}" if published.exists() else words
 
 
 def _holds(folder: Path, file: Path, drawn_from: str | None) -> bool:
@@ -172,12 +172,12 @@ def product_of(folder: Path, config: Config, file: Path) -> Product:
             table = folder / product.files[-1]
             if product.kind == "figure" and table.exists() and sha256(table) == drawn_from:
                 return product
-        raise UserError(f"{file}: it was drawn from data (sha256 {drawn_from}) that {folder} does not hold.")
+        raise UserError(f"{file}: it was drawn from data (sha256 {drawn_from}) that {folder} does not contain.")
     for product in products(config):
         if f"{file.parent.name}/{file.name}" in product.files:
             return product
     known = ", ".join(f"{product.kind}s/{product.name}" for product in products(config))
-    raise UserError(f"{file}: this is no table or figure of these results; they are {known}.")
+    raise UserError(f"{file}: this is not a table or figure of these results; they are {known}.")
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -187,7 +187,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise UserError(f"{path}: there is no such table; make it with: snakemake --cores 2 {path}") from None
     except (OSError, ValueError):  # what is no text, has no rows or no columns
-        raise UserError(f"{path}: this is not a table as the workflow writes it; eflops audit says more.") from None
+        raise UserError(f"{path}: this is not a table of the workflow; eflops audit shows details.") from None
 
 
 def scorecard_lines(folder: Path) -> dict[str, LineJson]:
@@ -198,7 +198,7 @@ def scorecard_lines(folder: Path) -> dict[str, LineJson]:
     except FileNotFoundError:
         raise UserError(f"{path}: there is no scorecard; make it with: snakemake scorecard") from None
     except (ValueError, KeyError, TypeError):
-        raise UserError(f"{path}: this is not a scorecard as the workflow writes it; eflops audit says more.") from None
+        raise UserError(f"{path}: this is not a scorecard of the workflow; eflops audit shows details.") from None
 
 
 def picture_hash(path: Path) -> str | None:

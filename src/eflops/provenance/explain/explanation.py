@@ -77,7 +77,7 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
     study = read_study(store.folder, *configs)
     if line is not None or address.file.stem == Path(SCORECARD).stem:
         if line is None:
-            raise UserError(f"{address.file}: say which line of the scorecard, such as --line table1/0.64/eflops.")
+            raise UserError(f"{address.file}: select a line of the scorecard, such as --line table1/0.64/eflops.")
         explained = explain_line(store, study, line)
     else:
         explained = explain_cell(store, study, product_of(store.folder, study.config, address.file), address)
@@ -114,8 +114,8 @@ def _require_known(source: FromRecords, product: Product, cell: DataCell) -> Non
     known = {*source.labels, *(fit for name in fits for fit in source.references(name)["reference"])}
     if named - known:
         raise UserError(
-            f"{product.csv}: {', '.join(sorted(named - known))} is no method of study.json, which is older than the"
-            " table; bring both up to date with: snakemake --cores 2 all"
+            f"{product.csv}: {', '.join(sorted(named - known))} is not a method of study.json, which is older than the"
+            " table; update both with: snakemake --cores 2 all"
         )
 
 
@@ -148,7 +148,7 @@ def _same_cell(made: "Table | Figure", cell: DataCell) -> Scalar:
     """The same cell of the rebuilt product, read as it would be from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:
-        raise UserError(f"the records give no cell at {cell}; the file and the records do not belong together.")
+        raise UserError(f"the records give no cell at {cell}; the file does not belong to these records.")
     return frame.loc[cell.row, cell.column]
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 
 from eflops.analysis.text import number
 from eflops.config.cell import CellSpec
-from eflops.config.models import with_present_names
 from eflops.results.labels import Run
 from eflops.results.record import Record
 
@@ -20,7 +19,7 @@ def run_of(record: Record) -> Run:
 
 def spec_of(record: Record) -> CellSpec:
     """The spec of a job that makes this run alone."""
-    settings = {record.run.variant: with_present_names(record.origin.settings)}
+    settings = {record.run.variant: record.origin.settings}
     return CellSpec.model_validate(
         {**record.origin.job.model_dump(), "variants": settings, "draws": [record.run.draw], "seeds": [record.run.seed]}
     )

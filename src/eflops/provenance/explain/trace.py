@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from eflops.analysis.table import Table
 
 METHOD_KEYS = ("method", "reference", "other")
-OVER = "data draws (splits), each the mean of its runs that finished, or over the finished runs where there is one draw"
+OVER = "data draws (splits), after averaging the finished runs of each, or over the finished runs if there is one draw"
 # Of the values of the runs behind a cell; a run that diverged has none.
 STATISTICS: dict[str, tuple[str, Callable[[pd.Series], float]]] = {
     "mean": (f"the mean of {{metric}} over {OVER}", lambda values: values.mean()),
     "sd": (f"the standard deviation, with n - 1, of {{metric}} over {OVER}", lambda values: values.std()),
     "median": ("the median of {metric} over the runs that finished", lambda values: values.median()),
-    "frequency": ("the share of the runs that have it, of which each counts as 1", lambda values: values.mean()),
+    "frequency": ("the share of the runs that have it", lambda values: values.mean()),
     "min": ("the smallest {metric} of the runs that finished", lambda values: values.min()),
     "max": ("the largest {metric} of the runs that finished", lambda values: values.max()),
 }
@@ -48,7 +48,7 @@ MEANINGS = {
     "low": "the lower end of the 95 % interval of the mean difference of {metric}",
     "high": "the upper end of the 95 % interval of the mean difference of {metric}",
     "t": "the mean difference of {metric} over its standard error",
-    "df": "the number of pairs less one",
+    "df": "the number of pairs minus one",
     "p": "the two-sided p of the paired t-test of {metric}",
     "p_holm": "that p adjusted by Holm's rule over the tests of its family",
     "d_z": "the mean difference of {metric} over the standard deviation of the differences",
@@ -120,9 +120,9 @@ class Tracer:
         """What a column is of its runs, in words."""
         if not has_runs:
             return (
-                f"no run: it is read from {' and '.join([*self.product.inputs, *self.product.resources]) or 'no file'}"
+                f"no runs: it is read from {' and '.join([*self.product.inputs, *self.product.resources]) or 'no file'}"
             )
-        return formula(column, metric or "the metric") or f"{column}, as {self.product.make} makes it"
+        return formula(column, metric or "the metric") or f"{column}, as {self.product.make} computes it"
 
     def rows(self, keys: Mapping[str, Scalar], metric: str) -> list[int]:
         """Which rows of the product's runs agree with every key that they have."""

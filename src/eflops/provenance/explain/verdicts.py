@@ -55,7 +55,7 @@ def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[R
     section = section_of(name)
     evidence = evidence_of(source, config)
     if section.name in OF_CLAIMS:
-        return str(claims.judge(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
+        return str(claims.judge_claim(name.removeprefix(f"{section.prefix}/"), evidence).verdict), evidence.reads
     line = next(line for line in trust.load("section", section.lines)(evidence) if line.id == name)
     return str(line.judgement.verdict), reads_of(source, config, name)
 

@@ -45,10 +45,10 @@ class InProcess:
         parts = zip(named.tolist(), rows.split_with_sizes(sizes), shares, download.split(rows, sizes), strict=True)
         for client, client_runs, share, received in parts:
             data, index, kept = self.clients[client], client_runs.numpy(), self._memory[client]
-            memory = {name: part[client_runs] for name, part in kept.items()}
+            memory = {name: part.index_select(0, client_runs) for name, part in kept.items()}
             message, memory = answer(method, received, data, seeds[index], round_, client, steps, size, index, memory)
             for name, part in memory.items():
-                kept[name][client_runs] = part
+                kept[name].index_copy_(0, client_runs, part)
             uploads.append(Upload(client_runs, share, message))
         return uploads
 

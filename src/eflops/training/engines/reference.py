@@ -175,68 +175,67 @@ def feedback(run: Problem, gated: bool) -> Iterator[Round]:
     All clients share a view of the server's vectors. Each remembers what its answers left out so far.
     """
     settings, lam = run.settings, torch.zeros(())
-    vectors = [run.first_weights]
+    vectors = {"theta": run.first_weights}
     if gated:
-        phi = first_phi(run).clamp(-settings.phi_limit, settings.phi_limit)
-        theta = vectors[0] / run.with_ones(mean_gate(phi)) if settings.rescale_start else vectors[0]
-        vectors = [theta, phi]
-    view = list(vectors)
-    memory: dict[int, list[Tensor]] = {}
-    sent = [compress(run, torch.zeros_like(part), part is not vectors[0]) for part in vectors]
+        vectors["phi"] = first_phi(run).clamp(-settings.phi_limit, settings.phi_limit)
+        if settings.rescale_start:
+            vectors["theta"] = vectors["theta"] / run.with_ones(mean_gate(vectors["phi"]))
+    view, nothing = vectors, {name: torch.zeros_like(vector) for name, vector in vectors.items()}
+    memory: dict[int, dict[str, Tensor]] = {}
+    sent = compressed(run, nothing)
     for round_ in range(settings.rounds):
-        down, changes, multiplier = (
-            feedback_message(run, sent, lam),
-            [torch.zeros_like(part) for part in vectors],
-            lam * 0,
-        )
+        changes, multiplier = nothing, lam * 0
         for client, w in run.selected_in(round_):
             if gated:
-                *local, client_lam = gated_steps(run, view[0], view[1], lam, client, round_)
+                theta, phi, client_lam = gated_steps(run, view["theta"], view["phi"], lam, client, round_)
+                local = {"theta": theta, "phi": phi}
             else:
-                losses = run.losses(client, round_, settings.local_steps)
-                local, client_lam = [descent(run, State(view[0]), losses, settings.rate, None)], lam
-            left = memory.get(client, [torch.zeros_like(part) for part in vectors])
-            wanted = [after - before + rest for after, before, rest in zip(local, view, left, strict=True)]
-            answer = [compress(run, part, index > 0) for index, part in enumerate(wanted)]
-            memory[client] = [part - sent_.values[0] for part, sent_ in zip(wanted, answer, strict=True)]
-            changes = [change + w * part.values[0] for change, part in zip(changes, answer, strict=True)]
+                losses, client_lam = run.losses(client, round_, settings.local_steps), lam
+                local = {"theta": descent(run, State(view["theta"]), losses, settings.rate, None)}
+            left = memory.get(client, nothing)
+            wanted = {name: local[name] - view[name] + left[name] for name in view}
+            answer = compressed(run, wanted)
+            memory[client] = {name: wanted[name] - answer[name].values[0] for name in view}
+            changes = {name: changes[name] + w * answer[name].values[0] for name in view}
             multiplier = multiplier + w * client_lam
+        down, up = feedback_message(run, sent, lam), feedback_message(run, answer, client_lam)
         vectors = moved(run, vectors, changes)
-        sent = [
-            compress(run, part - known, index > 0)
-            for index, (part, known) in enumerate(zip(vectors, view, strict=True))
-        ]
-        view = moved(run, view, [part.values[0] for part in sent])
-        up = feedback_message(run, answer, client_lam)
+        sent = compressed(run, {name: vectors[name] - view[name] for name in view})
+        view = moved(run, view, {name: part.values[0] for name, part in sent.items()})
+        weights, curve = vectors["theta"], {}
         if gated:
-            theta, phi = vectors
-            lam = multiplier * (active(view[1]).sum() > run.target)
-            weights, curve = noise_free(run, theta, phi, mean_gate(phi)), watched(phi, lam)
-        else:
-            weights, curve = vectors[0], {}
-        yield Round("training", round_, down, up, State(vectors[0], vectors[-1], lam), weights, curve, replays=True)
+            lam = multiplier * (active(view["phi"]).sum() > run.target)
+            weights = noise_free(run, weights, vectors["phi"], mean_gate(vectors["phi"]))
+            curve = watched(vectors["phi"], lam)
+        state = State(vectors["theta"], vectors.get("phi"), lam)
+        yield Round("training", round_, down, up, state, weights, curve, replays=True)
 
 
-def compress(run: Problem, values: Tensor, drift: bool) -> Part:
-    """The k largest values; with `drift` the k that deviate most from the median, and for all others their mean."""
-    centre = values.sort().values[len(values) // 2] if drift else 0.0
-    keep = max(1, math.floor(run.settings.feedback * run.gated + 1e-9))
-    never_cut = torch.ones(len(values) - run.gated, dtype=torch.bool)
-    support = torch.cat([largest((values[: run.gated] - centre).abs(), keep), never_cut])
-    common = values[~support].sum() / max(1, int((~support).sum())) if drift else torch.zeros(())
-    return Part(torch.where(support, values, common)[None], support[None], common[None] if drift else None)
+def compressed(run: Problem, vectors: dict[str, Tensor]) -> dict[str, Part]:
+    """The k largest values of theta; of phi the k that deviate most from the median, and for all others their mean."""
+    keep, parts = max(1, math.floor(run.settings.feedback * run.gated + 1e-9)), {}
+    for name, values in vectors.items():
+        drifts = name == "phi"
+        centre = values.sort().values[len(values) // 2] if drifts else 0.0
+        never_cut = torch.ones(len(values) - run.gated, dtype=torch.bool)
+        support = torch.cat([largest((values[: run.gated] - centre).abs(), keep), never_cut])
+        common = values[~support].sum() / max(1, int((~support).sum())) if drifts else torch.zeros(())
+        row = torch.where(support, values, common)
+        parts[name] = Part(row[None], support[None], common[None] if drifts else None)
+    return parts
 
 
-def moved(run: Problem, vectors: list[Tensor], changes: list[Tensor]) -> list[Tensor]:
-    """theta, and phi within its limits, after these changes."""
-    theta, *phi = [part + change for part, change in zip(vectors, changes, strict=True)]
-    return [theta, *(part.clamp(-run.settings.phi_limit, run.settings.phi_limit) for part in phi)]
+def moved(run: Problem, vectors: dict[str, Tensor], changes: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The vectors after these changes, phi within its limits."""
+    after = {name: vectors[name] + changes[name] for name in vectors}
+    if "phi" in after:
+        after["phi"] = after["phi"].clamp(-run.settings.phi_limit, run.settings.phi_limit)
+    return after
 
 
-def feedback_message(run: Problem, parts: list[Part], lam: Tensor) -> Message:
+def feedback_message(run: Problem, parts: dict[str, Part], lam: Tensor) -> Message:
     """Changes of theta, or of theta and phi, and the multiplier."""
-    names = dict(zip(("theta", "phi"), parts, strict=False))
-    return Message(names, {"multiplier": lam[None]} if len(parts) > 1 else {}, ungated=run.size - run.gated)
+    return Message(parts, {"multiplier": lam[None]} if "phi" in parts else {}, ungated=run.size - run.gated)
 
 
 def dual_averaging(run: Problem) -> Iterator[Round]:

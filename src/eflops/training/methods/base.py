@@ -18,6 +18,7 @@ The engines keep memory and views, by run and client. A method object must not: 
 block at once. So a method that changes itself in `update` is refused.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -68,12 +69,16 @@ class Task:
         """The weights that runs start from, [runs, size]: the model's own, or 0 where `initial` is "zeros"."""
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
-            raise UserError("initial: zeros starts all units of a layer alike; a network needs initial: uniform.")
+            raise UserError(
+                "initial: zeros gives all units of a layer the same weights; a network needs initial: uniform."
+            )
         initial = (
             getattr(self.model, "module_initial", None) if self.settings.initial == "module" else self.model.initial
         )
         if initial is None:
-            raise UserError("initial: module takes the first weights of a custom model; this one has uniform.")
+            raise UserError(
+                "initial: module uses the initial weights of a custom model; a built-in model needs initial: uniform."
+            )
         first = torch.stack([initial(seed) for seed in seeds])
         return first.zero_() if zeros else first
 
@@ -254,26 +259,47 @@ def check_tensor(
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
 
 
+def check_state(method: Rounds, state: object, runs: int, what: str) -> None:
+    """Refuse a state in which compiled code would look for a run's row and there is none."""
+    if not isinstance(state, dict) or not state:
+        raise UserError(f"{_named(method)}: {what} is {_described(state)}; it must be a dict of tensors by name.")
+    for name, part in state.items():
+        if not isinstance(part, Tensor) or part.ndim == 0 or len(part) != runs:
+            right = f"a tensor with {runs} rows, one of each run"
+            raise UserError(f"{_named(method)}: {name!r} of {what} is {_described(part)}; it must be {right}.")
+
+
 def _contents(method: Rounds, round_: int) -> dict[str, object]:
-    """A method's attributes by identity; those that hold numbers by content too, in the first rounds, for it costs."""
+    """A method's attributes by identity; in the first rounds also what they and those of its class hold, for it costs.
+
+    Objects of the method's own module are looked into, others not: settings keep what they computed.
+    """
     attributes = getattr(method, "__dict__", {})
-    return {name: (id(value), _content(value) if round_ < 2 else None) for name, value in attributes.items()}
+    contents: dict[str, object] = {name: id(value) for name, value in attributes.items()}
+    if round_ < 2:
+        shared = {name: value for kind in reversed(type(method).__mro__) for name, value in vars(kind).items()}
+        for name, value in {**shared, **attributes}.items():
+            if not name.startswith("__"):
+                contents[name] = id(value), _content(value, type(method).__module__)
+    return contents
 
 
-def _content(value: object) -> object:
-    if isinstance(value, Tensor):
-        return hash(value.numpy().tobytes())
-    if isinstance(value, np.ndarray):
-        return hash(value.tobytes())
-    if isinstance(value, dict):
-        return {key: _content(part) for key, part in value.items()}
-    return [_content(part) for part in value] if isinstance(value, list | tuple | set) else id(value)
+def _content(value: object, module: str, depth: int = 4) -> object:
+    if depth and isinstance(value, Tensor | np.ndarray):
+        return hash((value.detach().numpy() if isinstance(value, Tensor) else value).tobytes())
+    if depth and type(value).__module__ == module and hasattr(value, "__dict__"):
+        value = vars(value)
+    if depth and isinstance(value, dict):
+        return {key: _content(part, module, depth - 1) for key, part in value.items()}
+    if depth and isinstance(value, list | tuple | set | deque):
+        return [_content(part, module, depth - 1) for part in value]
+    return id(value)
 
 
 def _check_unchanged(method: Rounds, before: dict[str, object], after: dict[str, object]) -> None:
     for name in {**before, **after}:
         if before.get(name) != after.get(name):
-            right = "keep what a client remembers in the memory that `start_memory` begins and `update` returns"
+            right = "store a client's state in the memory that `start_memory` creates and `update` returns"
             raise UserError(
                 f"{_named(method)}: `update` changed self.{name}, which all clients and runs share; {right}."
             )
@@ -298,8 +324,11 @@ def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
     rows = total.view(len(total), -1).numpy()
     for upload in uploads:
         runs, values = upload.runs.numpy(), upload.message[name].numpy().reshape(len(upload.runs), -1)
-        if values.shape[1] != rows.shape[1]:  # compiled code would read beyond its end
-            raise UserError(f"{name!r} of an answer has {values.shape[1]} values, and {rows.shape[1]} are averaged.")
+        # Compiled code would go beyond the ends.
+        if values.shape[1] != rows.shape[1]:
+            raise UserError(f"{name!r} of an answer has {values.shape[1]} values; the average has {rows.shape[1]}.")
+        if runs.max(initial=0) >= len(rows):
+            raise UserError(f"{name!r} is averaged for {len(rows)} runs, and run {runs.max()} has an answer.")
         add_weighted(rows, runs, upload.weights.numpy(), values)
     return total
 
@@ -309,5 +338,7 @@ def clipped(gradient: Tensor, limit: float | Tensor | None) -> Tensor:
     if limit is None:
         return gradient
     limits = limit[:, 0].float() if isinstance(limit, Tensor) else torch.full((len(gradient),), limit)
+    if len(limits) != len(gradient):
+        raise UserError(f"{len(gradient)} gradients are clipped with {len(limits)} limits; give one for each run.")
     clip_rows(gradient.numpy(), limits.numpy())
     return gradient

@@ -24,7 +24,9 @@ from eflops.training.numerics.kernels import ln
 from eflops.training.numerics.noise import address_of, normal
 from eflops.training.numerics.selection import keep_marked
 
+# Below this a mean gate is not divided by: theta~ would grow without bound while theta~ z stays as it is.
 SMALLEST_GATE = 1e-6
+# Small enough to leave the order of open gates alone, large enough to order the closed ones in float32.
 TRACE = 1e-6
 NO_PRIOR = np.empty((0, 0), np.float32)
 
@@ -72,6 +74,7 @@ class Method:
             sent = upload.message
             answer = upload.runs, upload.weights, sent["theta"], sent["gates"], sent["multiplier"]
             add_answer(sums, *(part.numpy() for part in answer))
+        # At the server too, because the average of gates may satisfy the constraint where no single client's did.
         excess = gates.expected_active(self._recover(z)) - self.task.target
         lam = torch.where(excess <= 0, torch.zeros_like(lam), lam)
         theta[:, : self.task.gated] /= z.clamp(min=SMALLEST_GATE)

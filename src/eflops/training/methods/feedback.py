@@ -158,6 +158,6 @@ def with_feedback(method: Method, name: str) -> Method:
         return method
     if not isinstance(method, Raw) or getattr(method, "server_cuts", False):
         raise UserError(
-            f"methods.{name}: feedback is for methods that exchange raw vectors, E-FLoPS and FedAvg; drop it."
+            f"methods.{name}: feedback works only for methods that exchange raw vectors, E-FLoPS and FedAvg; remove it."
         )
     return Feedback(method)

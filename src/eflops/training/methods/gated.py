@@ -78,6 +78,7 @@ def gated_update(
         for sample in range(samples):
             open_gates(local, address, seeds, step * samples + sample, drawn[sample], weights)
             gradient(rows, weights, chosen, gradients[sample])
+            # Before the chain rule: the limit is on the model's gradient, whatever share of it a gate lets through.
             clip_rows(gradients[sample], numbers[:, CLIP])
         gated_step(local, gradients, drawn, numbers, prior, limits)
     if rule == RAW:
@@ -135,6 +136,7 @@ def gated_step(
         exponentials(phi, active)
         _descend_gates(phi, by_phi, values[GATE_RATE], local.lam[run], values[ENTROPY:], limits.phi, active)
         add(theta, by_theta, -values[RATE])
+        # After theta and phi moved, but from the gates before: all gradients of a step are taken at the same point.
         excess = total(active) - limits.open
         local.lam[run] = fma(values[MULTIPLIER_RATE], excess, local.lam[run]) if excess > ZERO else ZERO
 

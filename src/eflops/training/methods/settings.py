@@ -36,7 +36,7 @@ class RunSettings:
         """The value is kept as an attribute, because every client of every round asks again."""
         values = self.values(name)
         if name not in PER_RUN and any(value != values[0] for value in values):
-            raise ValueError(f"runs of one batch must agree on {name}, and these have {values}")
+            raise ValueError(f"all runs of a batch must have the same {name}, but these have {values}")
         value = column(values)
         setattr(self, name, value)
         return value

@@ -10,7 +10,7 @@ the sums are the same.
 
 import numpy as np
 
-from eflops.training.models.network import KERNEL, POOL, Plan
+from eflops.training.models.network import KERNEL, POOL, PooledConvolution
 from eflops.training.numerics.arithmetic import ZERO, exponential, fma
 from eflops.training.numerics.compiled import compiled
 from eflops.training.numerics.convolution import (
@@ -36,37 +36,39 @@ NOTHING = np.float32(1e-30)
 
 
 @compiled
-def list_kernels(theta: np.ndarray, plan: Plan, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray) -> None:
+def list_kernels(
+    theta: np.ndarray, conv: PooledConvolution, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray
+) -> None:
     """The weights that are not zero: of unit u, those from firsts[u] up to firsts[u + 1].
 
     offsets: how far their inputs are from the first one of a window in images [height, width, channels, LANES].
     """
-    at, count = plan.start, 0
-    for unit in range(plan.units):
+    at, count = conv.start, 0
+    for unit in range(conv.units):
         firsts[unit] = count
-        for channel in range(plan.channels):
+        for channel in range(conv.channels):
             for row in range(KERNEL):
                 for column in range(KERNEL):
                     values[count] = theta[at]
-                    offsets[count] = ((row * plan.width + column) * plan.channels + channel) * LANES
+                    offsets[count] = ((row * conv.width + column) * conv.channels + channel) * LANES
                     count += theta[at] != ZERO
                     at += 1
-    firsts[plan.units] = count
+    firsts[conv.units] = count
 
 
 @compiled
-def convolve(plan: Plan, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray, theta: np.ndarray,
+def convolve(conv: PooledConvolution, values: np.ndarray, offsets: np.ndarray, firsts: np.ndarray, theta: np.ndarray,
              images: np.ndarray, by_unit: bool, out: np.ndarray, where: np.ndarray) -> None:  # fmt: skip
     """From images [height, width, channels, LANES] to out [windows, units, LANES], or [units, windows, LANES]."""
-    window, down = 0, plan.width * plan.channels
-    for row in range(0, plan.height - KERNEL + 1, POOL):
-        for column in range(0, plan.width - KERNEL + 1, POOL):
-            at = (row * plan.width + column) * plan.channels * LANES
-            for unit in range(plan.units):
-                position = unit * plan.windows + window
-                out_at = position if by_unit else window * plan.units + unit
-                pooled_unit(values, offsets, firsts[unit], firsts[unit + 1] - firsts[unit], images, at, plan.channels,
-                            down, theta[plan.biases + unit], out, out_at * LANES, where, position * LANES)  # fmt: skip
+    window, down = 0, conv.width * conv.channels
+    for row in range(0, conv.height - KERNEL + 1, POOL):
+        for column in range(0, conv.width - KERNEL + 1, POOL):
+            at = (row * conv.width + column) * conv.channels * LANES
+            for unit in range(conv.units):
+                position = unit * conv.windows + window
+                out_at = position if by_unit else window * conv.units + unit
+                pooled_unit(values, offsets, firsts[unit], firsts[unit + 1] - firsts[unit], images, at, conv.channels,
+                            down, theta[conv.biases + unit], out, out_at * LANES, where, position * LANES)  # fmt: skip
             window += 1
 
 
@@ -87,51 +89,51 @@ def from_lanes(lanes: np.ndarray, ends: np.ndarray, starts: np.ndarray, images: 
 
 
 @compiled
-def corners(plan: Plan, starts: np.ndarray) -> np.ndarray:
+def corners(conv: PooledConvolution, starts: np.ndarray) -> np.ndarray:
     """Where each window [windows, LANES] begins in images that begin at `starts`."""
-    positions = np.empty((plan.windows, LANES), np.int32)
+    positions = np.empty((conv.windows, LANES), np.int32)
     window = 0
-    for row in range(0, plan.height - KERNEL + 1, POOL):
-        for column in range(0, plan.width - KERNEL + 1, POOL):
+    for row in range(0, conv.height - KERNEL + 1, POOL):
+        for column in range(0, conv.width - KERNEL + 1, POOL):
             for lane in range(LANES):
-                positions[window, lane] = starts[lane] + (row * plan.width + column) * plan.channels
+                positions[window, lane] = starts[lane] + (row * conv.width + column) * conv.channels
             window += 1
     return positions
 
 
 @compiled
-def leave_second(plan: Plan, theta: np.ndarray, count: int, images: np.ndarray, gradients: np.ndarray,
+def leave_second(conv: PooledConvolution, theta: np.ndarray, count: int, images: np.ndarray, gradients: np.ndarray,
                  where: np.ndarray, inputs: np.ndarray, gradient: np.ndarray) -> None:  # fmt: skip
     """Gradients of the inputs, which start as zeros, and of the parameters, from gradients [units, windows, LANES].
 
     Only gradients that are passed on are worked on, because much is done with each.
     """
-    size, pitch = plan.height * plan.width * plan.channels, plan.width * plan.channels
-    kernels = np.zeros((plan.units, KERNEL * LONG), np.float32)
-    _fill_kernels(plan, theta, kernels)
-    sums = np.zeros((plan.units, KERNEL * LONG + 1), np.float32)
-    values, positions = np.empty(plan.windows * GROUP + 1, np.float32), np.empty(plan.windows * GROUP + 1, np.int32)
-    begin = corners(plan, np.arange(LANES) * size)
+    size, pitch = conv.height * conv.width * conv.channels, conv.width * conv.channels
+    kernels = np.zeros((conv.units, KERNEL * LONG), np.float32)
+    _fill_kernels(conv, theta, kernels)
+    sums = np.zeros((conv.units, KERNEL * LONG + 1), np.float32)
+    values, positions = np.empty(conv.windows * GROUP + 1, np.float32), np.empty(conv.windows * GROUP + 1, np.int32)
+    begin = corners(conv, np.arange(LANES) * size)
     for group in range(0, count, GROUP):
         lanes = slice(group, min(group + GROUP, count))
-        for unit in range(plan.units):
+        for unit in range(conv.units):
             passed = _passed_on(gradients[unit, :, lanes], where[unit, :, lanes], begin[:, lanes], values, positions)
-            _add_patches(plan, values, positions, passed, images, sums[unit])
+            _add_patches(conv, values, positions, passed, images, sums[unit])
             spread_patches(values, positions, passed, kernels, unit * KERNEL * LONG, inputs, pitch)
-    _read_kernels(plan, sums, gradient)
+    _read_kernels(conv, sums, gradient)
 
 
 @compiled
-def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, gradients: np.ndarray, where: np.ndarray,
-                gradient: np.ndarray) -> None:  # fmt: skip
+def leave_first(conv: PooledConvolution, starts: np.ndarray, images: np.ndarray, gradients: np.ndarray,
+                where: np.ndarray, gradient: np.ndarray) -> None:  # fmt: skip
     """Gradients of the parameters, from gradients [units, windows * LANES]; those not passed on count as zeros.
 
     images: they begin at `starts`.
     """
-    sums = np.zeros((plan.units, KERNEL * _row(plan) + 1), np.float32)
+    sums = np.zeros((conv.units, KERNEL * _row(conv) + 1), np.float32)
     values, positions = np.empty(gradients.shape[1], np.float32), np.empty(gradients.shape[1], np.int32)
-    begin, nowhere = corners(plan, starts).reshape(-1), np.int32(0)
-    for unit in range(plan.units):
+    begin, nowhere = corners(conv, starts).reshape(-1), np.int32(0)
+    for unit in range(conv.units):
         some = False
         for index in range(values.size):
             offset = where[unit, index]
@@ -140,8 +142,8 @@ def leave_first(plan: Plan, starts: np.ndarray, images: np.ndarray, gradients: n
             values[index] = gradients[unit, index] if is_open else ZERO
             positions[index] = begin[index] + (offset if is_open else nowhere)
         if some:
-            _add_patches(plan, values, positions, values.size, images, sums[unit])
-    _read_kernels(plan, sums, gradient)
+            _add_patches(conv, values, positions, values.size, images, sums[unit])
+    _read_kernels(conv, sums, gradient)
 
 
 @compiled
@@ -160,11 +162,11 @@ def _passed_on(
 
 
 @compiled
-def _add_patches(plan: Plan, values: np.ndarray, positions: np.ndarray, count: int, images: np.ndarray,
+def _add_patches(conv: PooledConvolution, values: np.ndarray, positions: np.ndarray, count: int, images: np.ndarray,
                  sums: np.ndarray) -> None:  # fmt: skip
     """Add to the gradients of a unit's kernel and to the last one, that of its bias."""
-    pitch, last = plan.width * plan.channels, sums.size - 1
-    if _row(plan) == SHORT:
+    pitch, last = conv.width * conv.channels, sums.size - 1
+    if _row(conv) == SHORT:
         add_short_patches(values, positions, count, images, 0, pitch, sums, 0, last)
     else:
         add_upper_patches(values, positions, count, images, 0, pitch, sums, 0, last)
@@ -172,34 +174,34 @@ def _add_patches(plan: Plan, values: np.ndarray, positions: np.ndarray, count: i
 
 
 @compiled
-def _row(plan: Plan) -> int:
+def _row(conv: PooledConvolution) -> int:
     """Numbers to which a row of a kernel is filled up."""
-    return SHORT if KERNEL * plan.channels <= SHORT else LONG
+    return SHORT if KERNEL * conv.channels <= SHORT else LONG
 
 
 @compiled
-def _fill_kernels(plan: Plan, theta: np.ndarray, kernels: np.ndarray) -> None:
+def _fill_kernels(conv: PooledConvolution, theta: np.ndarray, kernels: np.ndarray) -> None:
     """The weights [units, channels, 5, 5] as kernels [units, 5 rows], whose rows are [5, channels] and zeros."""
-    at = plan.start
-    for unit in range(plan.units):
-        for channel in range(plan.channels):
+    at = conv.start
+    for unit in range(conv.units):
+        for channel in range(conv.channels):
             for row in range(KERNEL):
                 for column in range(KERNEL):
-                    kernels[unit, row * _row(plan) + column * plan.channels + channel] = theta[at]
+                    kernels[unit, row * _row(conv) + column * conv.channels + channel] = theta[at]
                     at += 1
 
 
 @compiled
-def _read_kernels(plan: Plan, kernels: np.ndarray, theta: np.ndarray) -> None:
+def _read_kernels(conv: PooledConvolution, kernels: np.ndarray, theta: np.ndarray) -> None:
     """The way back from `_fill_kernels`, and the biases, which are the last numbers of the kernels."""
-    at = plan.start
-    for unit in range(plan.units):
-        for channel in range(plan.channels):
+    at = conv.start
+    for unit in range(conv.units):
+        for channel in range(conv.channels):
             for row in range(KERNEL):
                 for column in range(KERNEL):
-                    theta[at] = kernels[unit, row * _row(plan) + column * plan.channels + channel]
+                    theta[at] = kernels[unit, row * _row(conv) + column * conv.channels + channel]
                     at += 1
-        theta[plan.biases + unit] = kernels[unit, kernels.shape[1] - 1]
+        theta[conv.biases + unit] = kernels[unit, kernels.shape[1] - 1]
 
 
 @compiled

@@ -89,7 +89,7 @@ def cnn_stages(shape: tuple[int, ...], classes: int) -> tuple[Stage, ...]:
     return tuple(stages)
 
 
-class Plan(NamedTuple):
+class PooledConvolution(NamedTuple):
     """A pooled convolution for compiled code: inputs [height, width, channels], and where its parameters are."""
 
     height: int
@@ -110,8 +110,8 @@ class Net(NamedTuple):
     """
 
     size: int
-    first: Plan
-    second: Plan
+    first: PooledConvolution
+    second: PooledConvolution
     widths: tuple[int, ...]
     starts: tuple[int, ...]
     unit_starts: tuple[int, ...]
@@ -124,8 +124,8 @@ def net(shape: tuple[int, ...], stages: tuple[Stage, ...]) -> Net:
     widths = (dense[0].sources * dense[0].taps, *(stage.units for stage in dense))
     return Net(
         stages[-1].stop,
-        _plan(first, shape[1], shape[2]),
-        _plan(second, *((side - KERNEL + 1) // POOL for side in shape[1:])),
+        _pooled_convolution(first, shape[1], shape[2]),
+        _pooled_convolution(second, *((side - KERNEL + 1) // POOL for side in shape[1:])),
         widths,
         tuple(stage.start for stage in dense),
         (0, *accumulate(widths)),
@@ -133,9 +133,9 @@ def net(shape: tuple[int, ...], stages: tuple[Stage, ...]) -> Net:
     )
 
 
-def _plan(stage: Stage, height: int, width: int) -> Plan:
+def _pooled_convolution(stage: Stage, height: int, width: int) -> PooledConvolution:
     windows = stage.positions // POOL**2
-    return Plan(height, width, stage.sources, stage.units, windows, stage.start, stage.biases.start)
+    return PooledConvolution(height, width, stage.sources, stage.units, windows, stage.start, stage.biases.start)
 
 
 def count_operations(stages: Sequence[Stage], kept: np.ndarray) -> tuple[dict[str, int], dict[str, int]]:

@@ -23,6 +23,7 @@ from numba.extending import intrinsic, overload
 from eflops.training.numerics import vectors
 from eflops.training.numerics.compiled import OPTIONS, compiled
 
+# As many partial sums as a vector of 512 bits has lanes. Narrower vectors compute the same sums in several steps.
 PARTS = 16
 
 Number = float | np.float32
@@ -79,6 +80,7 @@ def logarithm(x: float) -> float:
 def _exponential(x: Number) -> Callable[[Number], Number] | None:
     def single(x: Number) -> Number:
         """e^x = 2^n e^r with n = round(x / ln 2); ln 2 as a sum of two numbers keeps r exact."""
+        # Beyond this the result would be infinite or subnormal, and processors may flush subnormal numbers to 0.
         x = LARGEST if x > LARGEST else x
         x = -LARGEST if x < -LARGEST else x
         n = np.floor(fma(x, INVERSE_LN2, HALF))
@@ -104,6 +106,7 @@ def _logarithm(x: Number) -> Callable[[Number], Number] | None:
     def single(x: Number) -> Number:
         """ln x = n ln 2 + ln(1 + r) with 1 + r between the roots of 1/2 and 2."""
         bits = np.float32(x).view(np.int32)
+        # The exponent is read from the bits: frexp would be a call, which the loop could not vectorise.
         m = np.int32((bits & FRACTION) | HALF_BITS).view(np.float32)
         n = np.float32(np.int32((bits >> MANTISSA) - BIAS))
         r = (m + m if m < ROOT_HALF else m) - ONE
@@ -161,6 +164,7 @@ _add_values, _add_squares = _into_parts(False), _into_parts(True)
 @compiled
 def added_up(parts: np.ndarray) -> float:
     """The sum of PARTS numbers: halves are added to each other until one number is left."""
+    # By halves, as vector registers are added up: the order is fixed, and no lane is read alone until the end.
     half = PARTS // 2
     while half:
         for index in range(half):
@@ -175,6 +179,7 @@ def total(values: np.ndarray) -> float:
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS
     _add_values(values, whole // PARTS, parts)
+    # The last numbers go to the same partial sums as if the row were padded with zeros.
     for index in range(whole, values.size):
         parts[index - whole] += values[index]
     return added_up(parts)

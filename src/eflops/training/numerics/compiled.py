@@ -60,7 +60,7 @@ def folder() -> Path:
             continue
     temporary = Path(tempfile.mkdtemp(prefix=f"{name}-"))
     tried = ", ".join(map(str, candidates))
-    print(f"No folder for compiled code can be written ({tried}); it is kept in {temporary}.", file=sys.stderr)
+    print(f"No folder for compiled code is writable ({tried}); using {temporary}.", file=sys.stderr)
     return temporary
 
 

@@ -82,6 +82,7 @@ def mean_entropy(phi: Tensor) -> Tensor:
     """The entropy of a row's gates in nats, on average: a gate is taken as open (z != 0) or closed, whatever its z."""
     opened = active_probability(phi)
     terms = torch.zeros_like(phi)
+    # Our own logarithm: torch's may differ in its last bit between processors, and curves are part of the result.
     for share in (opened, torch.ones_like(opened) - opened):
         logs = torch.empty_like(share)
         logarithms(flat(share), flat(logs))
@@ -169,6 +170,8 @@ def entropy_polynomials(phi0: float) -> np.ndarray:
     q = sigmoid(phi) and v = 2 q - 1. For one prior phi0 the gradient is a function of phi alone: beside the factor it
     shares with every gradient of a gate it is linear in phi far from 0 and bends in between, which these terms follow.
     """
+    # Multiples of an integer, not linspace, and our own least squares: the coefficients must have the same bits
+    # everywhere, because every gate's gradient is made of them.
     phi = torch.from_numpy(np.arange(-1000, 1001) * (SATURATION / 1000))
     q = _sigmoid(phi).numpy()
     powers = np.vander(2 * q - 1, 8) * (q * (1 - q))[:, None]
@@ -218,6 +221,7 @@ def _recovery_coefficients() -> list[float]:
     logs = np.empty((2, len(v)))
     logarithms(1.0 - complement, logs[0])
     logarithms(complement, logs[1])
+    # Dividing by v leaves an even function, of which powers of v^2 are enough.
     correction = (phi.numpy() - logs[0] + logs[1]) / v
     return least_squares(np.vander(v * v, 8), correction).tolist()
 

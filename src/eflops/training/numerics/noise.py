@@ -43,6 +43,7 @@ def fill_uniform(address: np.uint64, seed: np.uint64, turn: int, row: np.ndarray
     """
     width = row.size
     half = (width + 1) // 2
+    # Mixing the seed first: neighbouring seeds and addresses must not give shifted copies of one stream.
     start = _mixed(address ^ _mixed(seed + GOLDEN)) + np.uint64(turn * half) * GOLDEN
     first, second = row[:half], row[half:]
     for index in range(second.size):
@@ -70,6 +71,7 @@ def _fill_orders(address: np.uint64, seeds: np.ndarray, positions: np.ndarray) -
             fill_uniform(address, seeds[run], turn, numbers)
             order = positions[turn, run]
             for index in range(order.size):
+                # In float64 the product is exact, so truncation picks the same position on every processor.
                 other = int(np.float64(numbers[index]) * (index + 1))
                 order[index] = order[other]
                 order[other] = index
@@ -88,6 +90,7 @@ def _polynomial(coefficients: tuple, x: float) -> float:
 def _normal_quantiles(uniform: np.ndarray, result: np.ndarray) -> None:
     """The numbers below which a standard normal one lies with probability u + 2^-25, for u on the grid of 2^-24."""
     for index in range(uniform.size):
+        # The middle of the grid's cell: u itself can be 0, where the quantile is infinite.
         p: float = np.float64(uniform[index]) + 2.0**-25
         q = p - 0.5
         if abs(q) <= MIDDLE:

@@ -58,7 +58,9 @@ def product(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
     """out [R, n] = a [R, K] times the matrix [K, n] of these panels; out is contiguous, all are float32."""
     columns = out.shape[1]
     whole = columns // WIDTH
+    # Chains start at 0 and are continued block by block, so a number's additions keep their order whatever DEPTH is.
     out[:] = np.float32(0)
+    # A tile always writes whole panels. The last, partial panel goes to a buffer, so that none writes beyond a row.
     edge = np.zeros((len(a), WIDTH if columns % WIDTH else 0), np.float32)
     for first in range(0, a.shape[1], DEPTH):
         depth = min(DEPTH, a.shape[1] - first)
@@ -74,9 +76,11 @@ def product(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
 def _panels(a: np.ndarray, first: int, depth: int, panels: np.ndarray, start: int, count: int, out: np.ndarray) -> None:
     """Continue the chains of the first `count` * WIDTH columns of out by `depth` steps, with panels from `start` on."""
     rows, out_row = out.shape
+    # Strides instead of a copy: a transposed view is read in place.
     a_row, a_step = a.strides[0] // 4, a.strides[1] // 4
     size = panels.shape[1] * WIDTH
     sixes = rows // ROWS * ROWS
+    # Panels outside, rows inside: a panel's part stays in the cache while all rows use it.
     for panel in range(count):
         b_at = (start + panel) * size + first * WIDTH
         for row in range(0, sixes, ROWS):
@@ -91,7 +95,8 @@ def _panels(a: np.ndarray, first: int, depth: int, panels: np.ndarray, start: in
 
 @compiled
 def _rest(rows: int, count: int, tile: tuple) -> int:
-    """One tile of fewer than ROWS rows and of some of `count` panels; of how many."""
+    """Compute one tile of fewer than ROWS rows and some of `count` panels, and return the number of panels."""
+    # One chain of fused multiply-adds waits for itself. Several panels at once keep the units busy when rows are few.
     if rows == 1 and count >= 4:
         _one_by_four(*tile)
         return 4
@@ -117,6 +122,7 @@ def _rest(rows: int, count: int, tile: tuple) -> int:
 @compiled
 def chosen_dots(weights: np.ndarray, panels: np.ndarray, chosen: np.ndarray, out: np.ndarray) -> None:
     """out [batch] = the chosen rows [batch, n] of the panels' matrix times weights, padded to whole panels."""
+    # Four rows at once hide the latency of the chains; each row's sum is the same as alone.
     row = 0
     while row + 4 <= chosen.size:
         _dots(weights, panels, chosen, row, out)

@@ -5,6 +5,7 @@ import numpy as np
 from eflops.training.numerics.arithmetic import PARTS, ZERO, added_up
 from eflops.training.numerics.compiled import compiled
 
+# As bits of a float32: all but the sign, and infinity.
 MAGNITUDE, INFINITE = np.int32(0x7FFFFFFF), np.int32(0x7F800000)
 SIGN, LOWEST = np.int32(31), np.int32(-(2**31))
 
@@ -26,6 +27,7 @@ def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarra
             for layer in range(len(bounds)):
                 start, stop = bounds[layer]
                 _mark_largest(bits[start:stop], least[layer], marked[start:stop])
+            # Weights that a layer's floor keeps count as infinite, so the cut by magnitude includes them in `keep`.
             for index in range(row.size):
                 bits[index] = INFINITE if marked[index] else bits[index]
         _mark_largest(bits[:gated], keep, marked[:gated])
@@ -37,15 +39,21 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
     """Mark the `keep` largest numbers, which are given as their bits, of equal ones the first.
 
     Numbers that are not negative are in the order of their bits read as whole numbers, and what is not a number comes
-    last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it.
+    last. So the keep-th largest is found bit by bit: it has a bit if enough numbers are as large as that makes it. Once
+    just enough are, further bits would change nothing.
     """
+    # 31 passes of counting are faster than a sort: they are vector instructions without branches.
     least, keep = np.int32(0), min(keep, bits.size)
     for position in range(30, -1, -1):
         larger = np.int32(least | (1 << position))
-        if _count(bits, larger) >= keep:
+        count = _count(bits, larger)
+        if count >= keep:
             least = larger
+        if count == keep:
+            break
     for index in range(bits.size):
         marked[index] = bits[index] >= least
+    # Ties are resolved by index, from the end, so that the support does not depend on an algorithm's order.
     spare, index = _count(bits, least) - keep, bits.size - 1
     while spare > 0:
         if bits[index] == least:
@@ -77,6 +85,7 @@ def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: 
 
     gates: [runs, gated]; marks: [runs, size]."""
     for run in range(len(tails)):
+        # One number stands for all gates that are not sent, so the receiver still knows their average.
         rest, left = _sum_unmarked(gates[run], marks[run])
         tails[run] = rest / np.float32(left if left > 0 else 1)
         _set_unmarked(theta[run], marks[run], ZERO)
@@ -84,8 +93,21 @@ def keep_marked(theta: np.ndarray, gates: np.ndarray, marks: np.ndarray, tails: 
 
 
 @compiled
+def count_marked(marks: np.ndarray) -> np.ndarray:
+    """How many of marks [runs, width] each run has; numpy takes ten times as long."""
+    counts = np.empty(len(marks), np.int64)
+    for run in range(len(marks)):
+        count = np.int32(0)
+        for index in range(marks.shape[1]):
+            count = np.int32(count + np.int32(marks[run, index]))
+        counts[run] = count
+    return counts
+
+
+@compiled
 def _sum_unmarked(values: np.ndarray, marks: np.ndarray) -> tuple[float, int]:
     """The sum of the values that are not marked, and how many they are."""
+    # Adding 0 instead of skipping keeps every value in the same partial sum, whatever is marked.
     parts, left = np.zeros(PARTS, np.float32), 0
     for index in range(values.size):
         parts[index % PARTS] += ZERO if marks[index] else values[index]
@@ -139,7 +161,7 @@ def median(values: np.ndarray) -> np.float32:
     """The median of float32 numbers [n]; for an even n the larger of the two in the middle.
 
     With the magnitude's bits of negative numbers flipped, numbers are in the order of their bits read as signed whole
-    numbers. The one that half of them reach is found bit by bit, as in `_mark_largest`.
+    numbers. The one that half of them reach is found bit by bit, as in `_mark_largest`; it is the least of that half.
     """
     bits, keys, half = values.view(np.int32), np.empty(values.size, np.int32), (values.size + 1) // 2
     for index in range(keys.size):
@@ -147,6 +169,12 @@ def median(values: np.ndarray) -> np.float32:
     least = np.int32(0) if _count(keys, np.int32(0)) >= half else LOWEST
     for position in range(30, -1, -1):
         larger = np.int32(least + np.int32(1 << position))
-        if _count(keys, larger) >= half:
+        count = _count(keys, larger)
+        if count >= half:
             least = larger
-    return np.int32(least ^ ((least >> SIGN) & MAGNITUDE)).view(np.float32)
+        if count == half:
+            break
+    smallest = MAGNITUDE
+    for index in range(keys.size):
+        smallest = min(smallest, keys[index] if keys[index] >= least else MAGNITUDE)
+    return np.int32(smallest ^ ((smallest >> SIGN) & MAGNITUDE)).view(np.float32)

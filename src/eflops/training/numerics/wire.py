@@ -164,16 +164,16 @@ def _read_header(data: bytes) -> tuple[int, int, int, int]:
         raise WireError(f"a message has at least {_HEADER.size + _CRC.size} bytes; these are {len(data)}")
     magic, version, flags, size, kept = _HEADER.unpack_from(data)
     if magic != MAGIC:
-        raise WireError(f"a message begins with {MAGIC!r}; these bytes begin with {magic!r}")
+        raise WireError(f"a message begins with {MAGIC!r}; but these bytes begin with {magic!r}")
     if version != VERSION:
-        raise WireError(f"the message has version {version}; this program reads version {VERSION}")
+        raise WireError(f"the message has version {version}; but this program reads version {VERSION}")
     if flags & ~_ALL_FLAGS or (flags & DENSE and flags & IMPLICIT):
         raise WireError(f"the message has flags {flags:#04x}, which no sender sets")
     if kept > size or (flags & DENSE and kept != size):
         raise WireError(f"the message claims {kept} values for {size} parameters")
     ungated = _COUNT.unpack_from(data, _HEADER.size)[0] if flags & UNGATED else 0
     if flags & UNGATED and not ungated:
-        raise WireError("the message claims ungated values and has none")
+        raise WireError("the message claims ungated values but has none")
     return flags, size, kept, ungated
 
 

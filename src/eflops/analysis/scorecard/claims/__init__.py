@@ -1,7 +1,7 @@
 """The paper's claims: each claim of the targets file has an entry in `CHECKS` and a function that checks it.
 
 The function of the claim syn-r2 is syn_r2 in the module that the entry names. It takes the evidence, returns a
-judgement, and raises `Missing`, with the reason, where what it needs is not there. The entries are plain data: the
+judgement, and raises `Missing`, with the reason, if data are missing. The entries are plain data: the
 workflow reads which experiments a claim needs without loading pandas.
 """
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Check:
-    """How a claim is checked: by a function of the claim's name, which takes the evidence and returns a judgement.
+    """How a claim is checked: a function with the claim's name takes the evidence and returns a judgement.
 
     Args:
         module: the module of the function, in this package.
-        experiments: what it reads; the workflow trains them before it makes the scorecard.
-        short: the claim in a few words, for the summary and the front page.
+        experiments: the experiments that it reads; the workflow runs them before it makes the scorecard.
+        short: the claim in a few words, for the summary and the README.
+        topic: what is claimed, as part of a list; `short` unless given.
 
     Example, with the entry `"mine-acc": Check("mine", ("mine",), "On my data, E-FLoPS is more accurate than FedAvg")`:
         def mine_acc(evidence: Evidence) -> Judgement:
@@ -37,50 +38,90 @@ class Check:
     module: str
     experiments: tuple[str, ...]
     short: str
+    topic: str = ""
 
 
 CHECKS = {
-    "syn-r2": Check("synthetic", ("support_recovery",), "E-FLoPS has a higher test R2 than Fed-IHT at every N/d"),
+    "syn-r2": Check(
+        "synthetic",
+        ("support_recovery",),
+        "E-FLoPS has a higher test R2 than Fed-IHT at every N/d",
+        "a higher test R2 than Fed-IHT at every N/d",
+    ),
     "syn-r2-fedavg": Check(
         "synthetic",
         ("support_recovery",),
         "E-FLoPS has a higher test R2 than FedAvg cut to the same size, in training and at the end",
+        "a higher test R2 than FedAvg",
     ),
     "syn-support": Check(
         "synthetic",
         ("support_recovery",),
         "E-FLoPS finds more of the true support than Fed-IHT and FedAvg, but for the smallest N/d",
+        "better support recovery than Fed-IHT and FedAvg",
     ),
-    "syn-lr": Check("synthetic", ("rates_theta", "rates_phi"), "Test R2 hardly depends on the learning rates"),
+    "syn-lr": Check(
+        "synthetic",
+        ("rates_theta", "rates_phi"),
+        "Test R2 hardly depends on the learning rates",
+        "robustness to the learning rates",
+    ),
     "sparse-performance": Check(
         "communication",
         ("support_recovery", "sparse_both"),
         "Sparse messages throughout training do not lower E-FLoPS's support recovery or test R2",
+        "sparse messages without loss",
     ),
     "sparse-fediht": Check(
         "communication",
         ("sparse_both",),
         "With sparse messages throughout, E-FLoPS has a higher support recovery and test R2 than Fed-IHT",
+        "a lead over Fed-IHT with sparse messages",
     ),
     "syn-comm": Check(
-        "communication", ("support_recovery",), "In Table 1's runs, E-FLoPS sends about as little as Fed-IHT"
+        "communication",
+        ("support_recovery",),
+        "In Table 1's runs, E-FLoPS sends about as little as Fed-IHT",
+        "about Fed-IHT's bytes in Table 1's runs",
     ),
-    "mnist-acc": Check("mnist", ("mnist",), "E-FLoPS and Fed-IHT are equally accurate on MNIST"),
+    "mnist-acc": Check(
+        "mnist", ("mnist",), "E-FLoPS and Fed-IHT are equally accurate on MNIST", "Fed-IHT's accuracy on MNIST"
+    ),
     "mnist-comm": Check(
-        "mnist", ("mnist",), "On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg"
+        "mnist",
+        ("mnist",),
+        "On MNIST, E-FLoPS sends about as little as Fed-IHT and far less than FedAvg",
+        "about Fed-IHT's bytes on MNIST",
     ),
-    "mnist-macs": Check("mnist", ("mnist",), "On MNIST, E-FLoPS removes more operations than Fed-IHT"),
+    "mnist-macs": Check(
+        "mnist",
+        ("mnist",),
+        "On MNIST, E-FLoPS removes more operations than Fed-IHT",
+        "fewer operations than Fed-IHT on MNIST",
+    ),
     "golub-run": Check(
         "golub",
         ("golub_runs",),
         "On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over seeds of one split",
+        "higher accuracy on one leukaemia split",
     ),
     "golub-split": Check(
-        "golub", ("golub_splits",), "On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over splits"
+        "golub",
+        ("golub_splits",),
+        "On leukaemia data, E-FLoPS is more accurate than Fed-IHT and FedAvg over splits",
+        "higher accuracy over leukaemia splits",
     ),
-    "golub-genes": Check("golub", ("golub_splits",), "E-FLoPS selects cystatin C and myeloperoxidase most often"),
+    "golub-genes": Check(
+        "golub",
+        ("golub_splits",),
+        "E-FLoPS selects cystatin C and myeloperoxidase most often",
+        "Table 2's two leading genes",
+    ),
     "target-density": Check(
-        "constraint", ("support_recovery", "golub_splits", "mnist"), "E-FLoPS ends training at the target density"
+        "constraint",
+        ("support_recovery", "golub_splits", "mnist"),
+        "E-FLoPS ends training at the target density",
+        "the target density",
     ),
 }
 
@@ -100,10 +141,10 @@ def _lines(prefix: str, claims: Mapping[str, str], evidence: "Evidence") -> "Ite
 
     for name, text in claims.items():
         short = CHECKS[name].short if name in CHECKS else text
-        yield Line(f"{prefix}/{name}", name, "", text, judge(name, evidence), short=short)
+        yield Line(f"{prefix}/{name}", name, "", text, judge_claim(name, evidence), short=short)
 
 
-def judge(name: str, evidence: "Evidence") -> "Judgement":
+def judge_claim(name: str, evidence: "Evidence") -> "Judgement":
     """The judgement of a claim; not judged where something that it needs is missing."""
     from eflops.analysis.scorecard.verdict import unjudged
 

@@ -11,7 +11,7 @@ from eflops.analysis.scorecard.verdict import Comparison, Judgement
 from eflops.analysis.stats.costs import with_costs
 
 SPARSE = "sparse_both"
-METRICS = {"support_recovery": "recovery", "r2": "R2"}
+METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
 
 
 def sparse_performance(evidence: Evidence) -> Judgement:
@@ -26,13 +26,13 @@ def sparse_performance(evidence: Evidence) -> Judgement:
             f"{name} at {ratio:.2f}",
             claimed.per_unit(mine, metric) - claimed.per_unit(dense[dense["ratio"] == ratio], metric),
             above=-MARGIN,
-            statement=f"sparse minus dense messages in {name} at N/d {ratio:.2f} is {{}}",
+            statement=f"sparse messages change {name} by {{}} at N/d {ratio:.2f}",
         )
         for ratio, mine in sparse[sparse["ratio"].isin(dense["ratio"])].groupby("ratio")
         for metric, name in METRICS.items()
     ]
     if not comparisons:
-        raise Missing(f"{TABLE} and {SPARSE} share no N/d.")
+        raise Missing(f"{TABLE} and {SPARSE} have no N/d in common.")
     judgement = claimed.judge(comparisons, f"sparse minus dense at each N/d, at most {MARGIN:g} lower", "draws", sparse)
     shares = [_share(runs, METHOD) for runs in (sparse, dense)]
     return claimed.with_words(judgement, f"Bytes of training: {shares[0]} sparse, {shares[1]} in Table 1.")
@@ -75,7 +75,7 @@ def syn_comm(evidence: Evidence) -> Judgement:
         ]
         judgement = claimed.judge(comparisons, f"at most {NEAR:g} times the other's bytes", "draws", runs)
         shares = f"{_share(runs, METHOD)} for E-FLoPS, {_share(runs, baseline)} for {evidence.label(baseline)}"
-        return claimed.with_words(judgement, f"Of dense messages' bytes in training: {shares}.")
+        return claimed.with_words(judgement, f"Bytes of training as a share of dense messages: {shares}.")
 
     return claimed.under_both_names(evidence, against)
 

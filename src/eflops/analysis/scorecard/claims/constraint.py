@@ -23,7 +23,13 @@ def target_density(evidence: Evidence) -> Judgement:
     comparisons = [
         *(_times(evidence, row, "synthetic", f"N/d {ratio:.2f}", "draw") for ratio, row in rows),
         Comparison(
-            "leukaemia (share of gates)", share, below=MOST_SHARE, share=True, data="leukaemia", scale="share of gates"
+            "leukaemia (share of gates)",
+            share,
+            below=MOST_SHARE,
+            share=True,
+            data="leukaemia",
+            scale="share of gates",
+            statement="a share of {} of the gates is open on leukaemia data",
         ),
         _times(evidence, mnist, "MNIST", "", "MNIST draw"),
     ]
@@ -37,4 +43,5 @@ def _times(evidence: Evidence, runs: pd.DataFrame, data: str, at: str, unit: str
     values = claimed.per_unit(runs.assign(times=runs["open_gates"] / target), "times", unit)
     name = ", ".join(filter(None, (data, at)))
     scale = "times the target"
-    return Comparison(f"{name} ({scale})", values, below=MOST, data=data, at=at, scale=scale)
+    statement = f"{{}} times as many gates are open as weights are kept ({name})"
+    return Comparison(f"{name} ({scale})", values, below=MOST, data=data, at=at, scale=scale, statement=statement)

@@ -49,7 +49,7 @@ def golub_genes(evidence: Evidence) -> Judgement:
             gene,
             pd.Series(shares.get(gene, none) - second, index=[f"split {split}" for split in range(splits)]),
             above=0.0,
-            statement=f"{gene} leads {name} by {{}} of the runs",
+            statement=f"the share of runs that select {gene}, minus that of {name}, is {{}}",
         )
         for gene in GENES
     ]
@@ -69,7 +69,17 @@ def _more_accurate(
 
         def leads(metric: str) -> list[Comparison]:
             return [
-                claimed.better(runs, metric, other, MARGIN, name, unit, of, overlap, f"its lead over {name} is {{}}")
+                claimed.better(
+                    runs,
+                    metric,
+                    other,
+                    MARGIN,
+                    name,
+                    unit,
+                    of,
+                    overlap,
+                    f"E-FLoPS minus {name} is {{}} in test {metric}",
+                )
                 for other in others
                 for name in [evidence.label(other)]
             ]

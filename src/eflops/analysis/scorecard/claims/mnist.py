@@ -27,19 +27,23 @@ def mnist_acc(evidence: Evidence) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "accuracy")
         ours, theirs = (claimed.per_unit(runs[runs["method"] == each], "accuracy") for each in (METHOD, baseline))
         lost = int((runs["accuracy"] <= LEARNT).sum())
-        because = f"{lost} of the {len(runs)} runs get fewer than half of the images right" if lost else ""
-        statement = f"E-FLoPS minus {evidence.label(baseline)} is {{}}"
+        because = f"{lost} of the {len(runs)} runs classify fewer than half of the images correctly" if lost else ""
         similar = Comparison(
-            "accuracy", ours - theirs, above=-SIMILAR, below=SIMILAR, statement=statement, because=because
+            "accuracy",
+            ours - theirs,
+            above=-SIMILAR,
+            below=SIMILAR,
+            statement=f"E-FLoPS minus {evidence.label(baseline)} is {{}} in test accuracy",
+            because=because,
         )
         judgement = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
         means = f"Accuracies {ours.mean():.3f} and {theirs.mean():.3f}."
         if min(ours.mean(), theirs.mean()) > LEARNT:
             return claimed.with_words(judgement, before=means)
-        figures = [(each, f"{each.figure}; one learnt nothing") for each in judgement.grounds]
+        figures = [(each, f"{each.figure}; one of them failed to train") for each in judgement.grounds]
         grounds = tuple(replace(each, verdict=Verdict.DIFFERS, figure=figure) for each, figure in figures)
         judgement = replace(judgement, verdict=Verdict.DIFFERS, grounds=grounds)
-        return claimed.with_words(judgement, before=f"{means} One learnt nothing.")
+        return claimed.with_words(judgement, before=f"{means} One of them failed to train.")
 
     return claimed.under_both_names(evidence, against)
 
@@ -86,7 +90,7 @@ def mnist_macs(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "macs")
         runs = runs.assign(removed=1 - runs["macs"] / runs["dense_macs"])
-        statement = f"E-FLoPS minus {evidence.label(baseline)} in the share removed is {{}}"
+        statement = f"E-FLoPS minus {evidence.label(baseline)} is {{}} in the share of operations removed"
         comparison = claimed.better(runs, "removed", baseline, 0.01, "share of operations removed", statement=statement)
         return claimed.judge([comparison], "operations removed, E-FLoPS minus the other", "draws", runs)
 

@@ -20,7 +20,7 @@ def syn_r2(evidence: Evidence) -> Judgement:
 
     def against(baseline: str) -> Judgement:
         runs = at_ratios(evidence.runs(TABLE, [METHOD, baseline], "r2"), list(evidence.paper.recovery))
-        comparisons = claimed.leads(evidence, runs, [baseline], {"r2": "R2"}, MARGIN)
+        comparisons = claimed.leads(evidence, runs, [baseline], {"r2": "test R2"}, MARGIN)
         return claimed.judge(comparisons, "R2 at each N/d", "draws", runs)
 
     return claimed.under_both_names(evidence, against)
@@ -39,15 +39,23 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
     # Of the rounds that both methods have, the share at which E-FLoPS is the higher one, by draw.
     means = training.groupby(["draw", "round", "method"])["r2"].mean().unstack("method").dropna()
     above = (means[METHOD] > means[DENSE]).groupby("draw").mean()
-    minus = f"E-FLoPS minus {evidence.label(DENSE)} in R2 {{}} is {{{{}}}}"
     comparisons = [
-        claimed.better(trained, "r2", DENSE, MARGIN, "after training", statement=minus.format("after training")),
-        claimed.better(runs, "r2", DENSE, MARGIN, "after finetuning", statement=minus.format("after finetuning")),
+        *(
+            claimed.better(
+                rows,
+                "r2",
+                DENSE,
+                MARGIN,
+                stage,
+                statement=f"E-FLoPS minus {evidence.label(DENSE)} is {{}} in test R2 {stage}",
+            )
+            for rows, stage in ((trained, "after training"), (runs, "after finetuning"))
+        ),
         Comparison(
             "share of training rounds above",
             above.set_axis([f"draw {draw}" for draw in above.index]),
             above=0.5,
-            statement="its R2 is the higher one in {} of the training rounds",
+            statement="E-FLoPS has the higher test R2 in a share of {} of the training rounds",
             share=True,
         ),
     ]
@@ -66,13 +74,13 @@ def syn_support(evidence: Evidence) -> Judgement:
         runs = at_ratios(evidence.runs(TABLE, [METHOD, *others], TABLE), list(best))
         claims = [ratio for ratio, method in best.items() if method == METHOD]
         judged = runs[runs["ratio"].isin(claims)]
-        comparisons = claimed.leads(evidence, judged, others, {TABLE: "recovery"}, MARGIN)
+        comparisons = claimed.leads(evidence, judged, others, {TABLE: "support recovery"}, MARGIN)
         judgement = claimed.judge(comparisons, "N/d and method", "draws", runs)
         elsewhere = [
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
             for ratio, row in runs[~runs["ratio"].isin(claims)].groupby("ratio")
         ]
-        reason = f"Where the paper has {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
+        reason = f"Where the paper ranks {evidence.label(DENSE)} first, E-FLoPS minus it is {', '.join(elsewhere)}."
         return claimed.with_words(judgement, reason if elsewhere else "")
 
     return claimed.under_both_names(evidence, against)
@@ -86,8 +94,11 @@ def syn_lr(evidence: Evidence) -> Judgement:
     """
     theta = _scan(evidence, "rates_theta", "set_rate", (0.05, 0.5), ("set_gate_rate", 0.85))
     phi = _scan(evidence, "rates_phi", "set_gate_rate", (0.1, 0.9), ("set_rate", 0.25))
-    comparisons = [*_drops(theta, "set_rate", "theta rate"), *_drops(phi, "set_gate_rate", "gate rate")]
-    family = f"R2 lost at each rate against the best, at most {STABLE:g}"
+    comparisons = [
+        *_drops(theta, "set_rate", "weight learning rate"),
+        *_drops(phi, "set_gate_rate", "gate learning rate"),
+    ]
+    family = f"R2 below the best at each rate, at most {STABLE:g}"
     return claimed.judge(comparisons, family, "draws", pd.concat([theta, phi]).assign(status="finished"))
 
 
@@ -100,7 +111,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
             f"{name} {rate:g}",
             means[best] - each,
             below=STABLE,
-            statement=f"R2 at {name} {rate:g} is {{}} below its best",
+            statement=f"test R2 at {name} {rate:g} is {{}} below that at the best rate",
         )
         for rate, each in means.items()
         if rate != best

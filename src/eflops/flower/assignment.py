@@ -1,4 +1,4 @@
-"""What goes from the server to a node: what is worked on, and the order of a round. Light: nothing here needs torch."""
+"""What goes from the server to a node: the assignment, and the request of a round. Light: nothing here needs torch."""
 
 import json
 import zlib
@@ -12,8 +12,8 @@ from eflops.config.data import DataSettings
 from eflops.files import inflate
 
 RECORD = "eflops"
-WORK = "work"
-# A client says so where it has not the state that an order goes on from.
+ASSIGNMENT = "assignment"
+# A client answers this if it does not have the state that a request continues from.
 LOST = "lost"
 # The server has no more use for what a node keeps of a run.
 FORGET = "forget"
@@ -29,8 +29,8 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Work:
-    """What a run's clients work on.
+class Assignment:
+    """What the server tells the clients of a run.
 
     spec: the cell with one of its variants. code: the hash of the server's code.
     size: how many weights its model has. data: the draw's folder, which only simulated nodes can read.
@@ -43,7 +43,7 @@ class Work:
     agreement: Agreement | None = None
 
     def record(self) -> ConfigRecord:
-        """The work as Flower carries it."""
+        """The assignment as Flower carries it."""
         parts = {
             "spec": self.spec.model_dump(mode="json"),
             "code": self.code,
@@ -51,21 +51,21 @@ class Work:
             "data": self.data,
             "agreement": asdict(self.agreement) if self.agreement else None,
         }
-        return ConfigRecord({WORK: zlib.compress(json.dumps(parts, sort_keys=True).encode())})
+        return ConfigRecord({ASSIGNMENT: zlib.compress(json.dumps(parts, sort_keys=True).encode())})
 
     @staticmethod
-    def read(packed: bytes) -> "Work":
-        """The work that a record carries."""
+    def read(packed: bytes) -> "Assignment":
+        """The assignment that a record carries."""
         parts = json.loads(inflate(packed))
         agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
-        return Work(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
+        return Assignment(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
 
 
 @dataclass(frozen=True)
-class Order:
+class Request:
     """What a client is to do with a message: as which client, in which phase, round and run, in how many steps.
 
-    key: of our run, by which a node keeps a client's memory. counted: the last round whose answer from this client
+    key: of our run, by which a node keeps a client's memory. last_used: the last round whose answer from this client
     counts, -1 before the first. resync: the message is the whole view, because the client lost its state.
     """
 
@@ -76,13 +76,13 @@ class Order:
     steps: int | str
     batch_size: int | None
     key: str = ""
-    counted: int = -1
+    last_used: int = -1
     resync: bool = False
 
     def record(self, messages: list[tuple[bytes, str]]) -> ConfigRecord:
-        """The order with its wire messages and their layouts, those that the client missed first."""
+        """The request with its wire messages and their layouts, those that the client missed first."""
         encoded, layouts = map(list, zip(*messages, strict=True))
-        return ConfigRecord({"order": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
+        return ConfigRecord({"request": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:
@@ -94,4 +94,6 @@ def code_hashes(method: str, model: str) -> dict[str, str]:
 def other_code(server: str, node: str, node_code: str) -> str:
     """The sentence for a node, called by its name, that runs other code than the server."""
     right = "install the same version of eflops on both"
-    return f"the server runs the code {server} and {node} the code {node_code}, which may give other numbers; {right}."
+    return (
+        f"the server runs the code {server} and {node} the code {node_code}, which may give different numbers; {right}."
+    )

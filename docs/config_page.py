@@ -1,4 +1,4 @@
-"""docs/config.md, written from the models: python -m eflops.config.page > docs/config.md"""
+"""docs/config.md, written from the models: python docs/config_page.py > docs/config.md"""
 
 import json
 import types
@@ -13,13 +13,13 @@ from eflops.config.settings import DEFAULTS, FeedbackSettings, GatedSettings, La
 
 HEAD = """# The config file
 
-`config.yaml` is the paper as data. A file given with `--configfile` is laid over it, mapping by mapping; a list
+`config.yaml` is the paper as data. A file given with `--configfile` is merged into it, mapping by mapping; a list
 replaces a list. `eflops check --config FILE` lists every error. [choices.md](choices.md) says why the values are as
 they are. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
 
 ## Which setting is in effect
 
-A method's settings in an experiment come from these places; a later one overrides an earlier one:
+A method's settings in an experiment come from these sources; later ones override earlier ones:
 
 1. the method's defaults (below), then `methods.<name>.defaults`
 2. `chosen`: what a search chose for the data set, or for the one that its `settings_like` names
@@ -29,20 +29,20 @@ A method's settings in an experiment come from these places; a later one overrid
 6. `experiments.<name>.settings`, or `searches.<name>.settings`
 7. one value of `vary`, one of the `cases`, or one trial of a search
 
-So what a person writes overrides what a search chose, except `defaults`. A search ignores `chosen`.
-`methods.<name>.settings_like` gives a variant of a method the chosen settings of that method.
+So the config overrides what a search chose, except for `defaults`. A search ignores `chosen`.
+With `methods.<name>.settings_like`, a method uses the chosen settings of another method.
 
-`eflops settings EXPERIMENT [METHOD]` prints every setting in effect, with the file and the key that it comes from.
-`eflops check` lists each choice of a search that the config overrides.
+`eflops settings EXPERIMENT [METHOD]` prints every setting in effect, with its file and key.
+`eflops check` lists each chosen setting that the config overrides.
 """
 SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
     ("The whole file", Config, Strict),
     ("`datasets.<name>`: every data set", Dataset, Strict),
     *((f"`datasets.<name>` with `kind: {kind}`", model, Dataset) for kind, model in KINDS.items() if kind != "own"),
-    ("`datasets.<name>` with your own builder", KINDS["own"], Dataset),
+    ("`datasets.<name>` with a custom builder", KINDS["own"], Dataset),
     ("`methods.<name>`", Method, Strict),
     ("Settings of every method", TrainingSettings, Strict),
-    ("Further settings of eflops, fedavg and your own methods", FeedbackSettings, TrainingSettings),
+    ("Further settings of eflops, fedavg and custom methods", FeedbackSettings, TrainingSettings),
     ("Further settings of eflops", GatedSettings, FeedbackSettings),
     ("Further settings of feddualavg", LassoSettings, TrainingSettings),
     ("`experiments.<name>`", Experiment, Strict),
