@@ -23,7 +23,7 @@ TARGETS = "resources/paper/targets.yaml"
 WHOLE = ("all", "beyond")
 
 # What the summary reads where it was made, below a results folder.
-TEMPERATURE, PROFILE = "tables/temperature.csv", "tables/temperature_profile.csv"
+TEMPERATURE = "tables/temperature.csv"
 TEMPERATURE_GOLUB, TEMPERATURE_MNIST = "tables/temperature_golub.csv", "tables/temperature_mnist.csv"
 REGIMES, COMMUNICATION = "tables/sparse_regime.csv", "tables/communication.csv"
 FEEDBACK = "tables/feedback_tests.csv"
@@ -34,7 +34,7 @@ BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
 GENE_GATES, UNIT_GATES = "tables/golub_groups.csv", "tables/mnist_groups.csv"
 # The search whose trials the summary describes, by the name of its file.
 GENE_TRIALS = "golub"
-_TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST, PROFILE)
+_TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST)
 _OURS = COMMUNICATION, FEEDBACK, GENE_GATES, UNIT_GATES
 _SUMMARISED = (*_TEMPERATURES, *_OURS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 

@@ -4,7 +4,6 @@ Besides the best trial, the one nearest the paper's numbers is kept: does any se
 """
 
 import gzip
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -272,19 +271,8 @@ def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
     names = [dataset, *settings, *(key for values in settings.values() for key in values)]
     if strange := [name for name in names if not re.fullmatch(r"\w+", name)]:  # it could be more YAML than a name
         raise UserError(f"{dataset}: {strange[0]!r} is no name; rank the search again with: snakemake search")
-    lines = [HEADER]
-    for name, methods in chosen.items():
-        lines.append(f"{name}:")
-        for method, values in methods.items():
-            settings_text = ", ".join(f"{key}: {_yaml(value)}" for key, value in values.items())
-            lines.append(f"  {method}: {{{settings_text}}}")
-    write_text(into, "\n".join([*lines, ""]))
-
-
-def _yaml(value: Value) -> str:
-    """A setting as YAML reads it back: a number with an exponent needs a point to be one."""
-    text = json.dumps(value)
-    return text.replace("e", ".0e", 1) if isinstance(value, float) and "e" in text and "." not in text else text
+    content = yaml.safe_dump(chosen, default_flow_style=None, sort_keys=False, width=math.inf)
+    write_text(into, f"{HEADER}\n{content}")
 
 
 def _plain(value: Value | np.generic) -> Value:

@@ -78,6 +78,11 @@ def pluralise(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def markdown_text(text: str) -> str:
     """Text that Markdown shows as it is, on one line."""
     return MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))

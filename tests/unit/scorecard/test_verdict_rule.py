@@ -134,13 +134,26 @@ def test_similarity_by_hand() -> None:
     assert similarity([["a", "b"], ["b", "c"], ["x"]]) == pytest.approx([1 / 6, 1 / 6, 0])
 
 
-def _ground(*values: float, **limits: Any) -> Rationale:
-    """The ground of a claim with one comparison over draws."""
+def _ground(*values: float, beside: tuple[Comparison, ...] = (), **limits: Any) -> Rationale:
+    """The ground of a claim with one comparison over draws, and those beside it."""
     series = pd.Series(values, index=[f"draw {draw}" for draw in range(len(values))])
     comparison = Comparison("accuracy", series, **limits)
     runs = pd.DataFrame({"method": ["eflops"], "status": ["finished"]})
-    (ground,) = claimed.judge([comparison], "accuracy", "draws", runs).grounds
+    (ground,) = claimed.judge([comparison, *beside], "accuracy", "draws", runs).grounds
     return ground
+
+
+def test_the_summary_explains_a_verdict_that_the_interval_alone_does_not_show() -> None:
+    behind = _ground(-0.01, 0.01, 0.0, 0.004, above=0.0, margin=0.05)
+    assert behind.verdict == Verdict.DIFFERS
+    assert behind.figure.endswith(" (clearly below the margin of 0.05), over 4 draws")
+    clear = _ground(-0.1, -0.11, -0.12, -0.1, above=0.0, margin=0.05)
+    assert clear.verdict == Verdict.DIFFERS
+    assert "margin" not in clear.figure
+    fine = Comparison("accuracy", pd.Series([0.0, 0.01, 0.02, 0.01]), below=0.1)
+    adjusted = _ground(0.11, 0.13, 0.12, 0.15, below=0.1, beside=(fine, fine))
+    assert adjusted.verdict == Verdict.INCONCLUSIVE
+    assert "(limit 0.1), over 4 draws; Holm's adjustment for 3 comparisons leaves" in adjusted.figure
 
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:

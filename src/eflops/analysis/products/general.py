@@ -8,14 +8,7 @@ from eflops.analysis.cells import Cell, Row, difference, number, probability, ro
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, sentence, write_sentence
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
-from eflops.analysis.stats.summary import (
-    seeds_and_draws,
-    summarise_all,
-    too_few,
-    unit_means,
-    unit_of,
-    with_metric,
-)
+from eflops.analysis.stats.summary import seeds_and_draws, summarise_all, too_few, unit_means, unit_of, with_metric
 from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact, short

@@ -3,7 +3,7 @@
 Those of the Golub data come as probes, of which a gene may have several; `over` says what each experiment varies.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -87,18 +87,13 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
     """
     features = len(source.probes(referenced))
     sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
-    indices: list[dict[str, Any]] = []
-    for experiment in over:
-        here = sets[sets["experiment"] == experiment]
-        for method in source.order(here["method"]):
-            method_sets = here[here["method"] == method]
-            finished = method_sets[method_sets["status"] == "finished"]
-            identity = {"experiment": experiment, "method": method, "diverged": len(method_sets) - len(finished)}
-            indices.append({**identity, **_measured(finished, features)})
     references = source.references(referenced)
-    for name, fits in references.groupby("reference", sort=False):
-        identity = {"experiment": referenced, "method": name, "diverged": 0}
-        indices.append({**identity, **measures(fitted_features(fits), features)})
+    parts = [(name, sets[sets["experiment"] == name], references.iloc[:0]) for name in over]
+    indices = [
+        {"experiment": experiment, **row}
+        for experiment, selected, fits in [*parts, (referenced, sets.iloc[:0], references)]
+        for row in _by_method(source, selected, fits, lambda runs: _measured(runs, features))
+    ]
     labels, data = source.labels_with(references), pd.DataFrame(indices)
     rows: list[Row] = []
     for _, row in data.iterrows():
@@ -182,16 +177,20 @@ def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str
     """One row per method and reference of an experiment, and what each is called."""
     features = len(source.genes(experiment))
     runs, fits = selected_features(source, experiment, features), source.references(experiment)
-    rows = []
-    for method in source.order(runs["method"]):
-        method_runs = runs[runs["method"] == method]
-        finished = method_runs[method_runs["status"] == "finished"]
-        lost = len(method_runs) - len(finished)
-        rows.append({"method": method, "diverged": lost, **stability_over(finished, features)})
-    for name, fit in fits.groupby("reference", sort=False):
-        chosen = fit.assign(seed=0, selected=fitted_features(fit))
-        rows.append({"method": name, "diverged": 0, **stability_over(chosen, features)})
+    rows = _by_method(source, runs, fits, lambda finished: stability_over(finished, features))
     return pd.DataFrame(rows).assign(experiment=experiment), source.labels_with(fits)
+
+
+def _by_method(
+    source: Source, selected: pd.DataFrame, fits: pd.DataFrame, measured: Callable[[pd.DataFrame], dict[str, float]]
+) -> Iterator[dict[str, Any]]:
+    """A row per method and reference: what is measured of its finished runs, and how many diverged."""
+    for method in source.order(selected["method"]):
+        runs = selected[selected["method"] == method]
+        finished = runs[runs["status"] == "finished"]
+        yield {"method": method, "diverged": len(runs) - len(finished), **measured(finished)}
+    for name, fit in fits.groupby("reference", sort=False):
+        yield {"method": name, "diverged": 0, **measured(fit.assign(seed=0, selected=fitted_features(fit)))}
 
 
 def selected(source: Source, word: str = "gene") -> Table:

@@ -25,10 +25,7 @@ COLUMNS = ["method", "phase", "round", "value", "mean", "sd", "n"]
 # The area of the largest disc.
 LARGEST = 90.0
 # Panel a is over run seeds of one split, panel b over splits, each the mean of its seeds.
-PANELS = {
-    "a": ("golub_runs", "one split, ± sd of run seeds"),
-    "b": ("golub_splits", "mean ± sd of splits"),
-}
+PANELS = {"a": ("golub_runs", "one split, ± sd of run seeds"), "b": ("golub_splits", "mean ± sd of splits")}
 
 
 def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str]) -> Table:

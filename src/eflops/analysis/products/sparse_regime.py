@@ -80,10 +80,7 @@ def repeated(runs: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def table(
-    source: Source,
-    names: Mapping[str, str],
-    same: Mapping[str, str] | None = None,
-    metrics: Sequence[str] = METRICS,
+    source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None, metrics: Sequence[str] = METRICS
 ) -> Table:
     """One row per N/d, regime and method; names and same: as for `regimes`.
 
@@ -140,10 +137,7 @@ def _percent(share: float) -> str:
 
 
 def figure(
-    source: Source,
-    names: Mapping[str, str],
-    same: Mapping[str, str] | None = None,
-    metrics: Sequence[str] = METRICS,
+    source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None, metrics: Sequence[str] = METRICS
 ) -> Figure:
     """Metrics over bytes: one column of panels per N/d, one row per metric; a method's regimes are joined by a line.
 

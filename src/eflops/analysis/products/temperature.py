@@ -1,6 +1,7 @@
 """What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -19,7 +20,6 @@ from eflops.analysis.text import short
 NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
 METRICS = ("support_recovery", "r2")
 PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
-Colour = str | Sequence[float]
 NOTHING = "No run of the search has a counterpart at T = 0."
 
 
@@ -140,43 +140,25 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
         all_ratios = part["by"].iloc[0] == "all"
         colour = "k" if all_ratios else colours((index - 1) / max(len(groups) - 1, 1))
         label, line = ("all N/d", "--") if all_ratios else (str(group), "-")
-        _draw_line(axes, part, "mean", colour, label, index - len(groups) / 2, line=line)
+        look = {"color": colour, "label": label, "linestyle": line, "marker": "o"}
+        _draw_line(axes, part, "mean", index - len(groups) / 2, look)
     axes.set(ylabel="change from $T = 0$, all settings", title=METRIC_AXES[metric])
 
 
 def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
     for index, (metric, part) in enumerate(cells[cells["temperature"] > 0].groupby("metric", sort=False)):
         colour, marker = METRIC_STYLES[str(metric)]
-        _draw_line(axes, part, "difference", colour, METRIC_AXES[str(metric)], index - 0.5, marker)
+        look = {"color": colour, "label": METRIC_AXES[str(metric)], "marker": marker}
+        _draw_line(axes, part, "difference", index - 0.5, look)
     axes.set(ylabel="change from the best at $T = 0$", title="best setting at each $T$")
     axes.legend(loc="best")
 
 
-def _draw_line(
-    axes: Axes,
-    part: pd.DataFrame,
-    value: str,
-    colour: Colour,
-    label: str,
-    shift: float,
-    marker: str = "o",
-    line: str = "-",
-) -> None:
+def _draw_line(axes: Axes, part: pd.DataFrame, value: str, shift: float, look: Mapping[str, Any]) -> None:
     """Values over T on a log scale with their intervals, moved a little aside so that intervals do not overlap."""
     part = part.sort_values("temperature")
     spans = [part[value] - part["low"], part["high"] - part[value]]
-    at = part["temperature"] * 1.06**shift
-    axes.errorbar(
-        at,
-        part[value],
-        yerr=spans,
-        color=colour,
-        marker=marker,
-        linestyle=line,
-        label=label,
-        markersize=3,
-        linewidth=1,
-    )
+    axes.errorbar(part["temperature"] * 1.06**shift, part[value], yerr=spans, markersize=3, linewidth=1, **look)
     axes.axhline(0, color="0.6", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_xticks(part["temperature"], [f"{each:g}" for each in part["temperature"]], fontsize=6.5)

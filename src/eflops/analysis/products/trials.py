@@ -8,14 +8,7 @@ import pandas as pd
 from eflops.analysis.cells import Row, number
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key, sentence
 from eflops.analysis.source import Source, no_runs
-from eflops.analysis.stats.trials import (
-    SETTING,
-    admitted,
-    binned,
-    drawn,
-    nearest,
-    settings_of,
-)
+from eflops.analysis.stats.trials import SETTING, admitted, binned, drawn, nearest, settings_of
 from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, decimals, short

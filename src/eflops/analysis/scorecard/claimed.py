@@ -1,14 +1,14 @@
 """What claims are made of: comparisons over draws or splits, and how their verdict is worded."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
-from eflops.analysis.scorecard.verdict import Comparison, Judgement, Rationale, Verdict, judge_comparisons
+from eflops.analysis.scorecard.verdict import ALPHA, Comparison, Judgement, Rationale, Verdict, judge_comparisons
 from eflops.analysis.text import formatted, pluralise, signed, with_minus
 from eflops.errors import UserError
 
@@ -48,6 +48,26 @@ def better(
     return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
 
 
+def leads(
+    evidence: Evidence, runs: pd.DataFrame, others: Sequence[str], metrics: Mapping[str, str], margin: float
+) -> list[Comparison]:
+    """E-FLoPS minus each of the others at each N/d, claimed to be above 0; metrics: what each column is called."""
+    return [
+        better(
+            part,
+            metric,
+            other,
+            margin,
+            f"{label} at {ratio:.2f}, {name}",
+            statement=f"E-FLoPS minus {label} is {{}} in {name} at N/d {ratio:.2f}",
+        )
+        for ratio, part in runs.groupby("ratio")
+        for other in others
+        for label in [evidence.label(other)]
+        for metric, name in metrics.items()
+    ]
+
+
 def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.DataFrame) -> Judgement:
     """The verdict on a claim and its wording.
 
@@ -74,8 +94,11 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
     reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
-    effect = (decides.statement or f"{decides.name}: {{}}").format(_size(decides)) + _limit(decides)
+    effect = (decides.statement or f"{decides.name}: {{}}").format(_size(decides)) + _limit(decides, verdict)
     figure = f"{effect}, over {len(decides.values)} {units}"
+    low, high = decides.interval
+    if verdict == Verdict.INCONCLUSIVE and not turning and (high < decides.above or low > decides.below):
+        figure += f"; Holm's adjustment for {len(comparisons)} comparisons leaves this inconclusive"
     figure += f"; without {turning} the verdict would be different" if turning else ""
     figure += f"; {lost} runs of E-FLoPS diverged" if lost else ""
     because = decides.because if failing else ""
@@ -124,7 +147,11 @@ def _size(comparison: Comparison) -> str:
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
-def _limit(comparison: Comparison) -> str:
-    """The limit that a comparison is held against, where it is another than 0."""
+def _limit(comparison: Comparison, verdict: Verdict) -> str:
+    """The limit that a comparison is held against, where it is another than 0, and the margin where 0 hides it."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
-    return with_minus(" (limit {:g})", limit) if limit else ""
+    text = with_minus(" (limit {:g})", limit) if limit else ""
+    contradicted = verdict == Verdict.DIFFERS and comparison.against < ALPHA
+    if contradicted and comparison.margin and comparison.above < comparison.interval[1]:
+        text += f" (clearly below the margin of {comparison.margin:g})"
+    return text

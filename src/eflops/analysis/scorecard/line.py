@@ -1,12 +1,13 @@
 """A line of the scorecard: what the paper has, what we have, the verdict; and how their numbers are written."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eflops.analysis.paper import Printed
+from eflops.analysis.scorecard.sections import Section
 from eflops.analysis.scorecard.verdict import Judgement, Value, Verdict, judge_number
-from eflops.analysis.text import formatted
+from eflops.analysis.text import formatted, listed
 
 # Beside the word, so that a verdict is visible at a glance and without colour.
 MARKS = {
@@ -55,12 +56,7 @@ class Estimate:
 
 
 def estimate(
-    paper: float,
-    value: Value,
-    longest: float,
-    words: str,
-    with_nothing: Value | None = None,
-    most: float = math.inf,
+    paper: float, value: Value, longest: float, words: str, with_nothing: Value | None = None, most: float = math.inf
 ) -> Estimate:
     """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
 
@@ -92,10 +88,17 @@ def combine_verdicts(searched: Estimate, nearest: Estimate | None) -> Judgement:
     return Judgement(Verdict.NEAREST if agreed else searched.verdict, (searched.value, named), reason)
 
 
-def count_verdicts(counts: Mapping[str, int]) -> str:
-    """How many lines got each verdict: `25 agree, 2 differ, 1 is inconclusive`."""
-    parts = [f"{number} {VERBS[Verdict(verdict)][number > 1]}" for verdict, number in counts.items() if number]
-    return ", ".join(parts) or "none is judged"
+def count_verdicts(sections: Iterable[Section], counts: Mapping[str, Mapping[str, int]]) -> str:
+    """How many lines got each verdict: `Of Table 1's 28 numbers, 25 agree, 2 differ and 1 is inconclusive. Of ...`.
+
+    counts: of each verdict, by the name of the section.
+    """
+    sentences = []
+    for section in sections:
+        numbers = counts[section.name]
+        parts = [f"{number} {VERBS[Verdict(verdict)][number > 1]}" for verdict, number in numbers.items() if number]
+        sentences.append(f"Of {section.what.format(sum(numbers.values()))}, {listed(parts) or 'none is judged'}.")
+    return " ".join(sentences)
 
 
 def printed(paper: Printed | None) -> str:

@@ -63,13 +63,8 @@ class Scorecard:
 
     @property
     def summary(self) -> str:
-        """The scorecard in one sentence."""
-        parts = [
-            f"of {section.what.format(sum(self.sections[section.name].values()))}"
-            f" {count_verdicts(self.sections[section.name])}"
-            for section in SECTIONS
-        ]
-        return f"O{'; '.join(parts)[1:]}."
+        """The scorecard, a sentence per section."""
+        return count_verdicts(SECTIONS, self.sections)
 
     def as_json(self) -> Card:
         """The scorecard as JSON values, in the order in which a person would read it."""

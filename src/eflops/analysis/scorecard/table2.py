@@ -17,7 +17,7 @@ from eflops.analysis.scorecard.card import GeneList, MissingGene
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.line import Estimate, Line, combine_verdicts, estimate
 from eflops.analysis.scorecard.verdict import ALPHA, SHARE_LONGEST, Value, Verdict, unjudged
-from eflops.analysis.stats.genes import selected_of
+from eflops.analysis.stats.genes import jaccard, selected_of
 from eflops.analysis.stats.prediction import beta_binomial_interval
 from eflops.errors import UserError
 
@@ -124,9 +124,7 @@ def whole_list(selection: Selected) -> list[str]:
 
 def similarity(lists: Sequence[Sequence[str]]) -> np.ndarray:
     """The mean Jaccard index of each list with all others; two empty lists are alike."""
-    sets = [frozenset(names) for names in lists]
-    table = np.array([[len(a & b) / len(a | b) if a | b else 1.0 for b in sets] for a in sets])
-    return (table.sum(axis=1) - 1) / (len(sets) - 1)
+    return (jaccard(lists).sum(axis=1) - 1) / (len(lists) - 1)
 
 
 def _selected(evidence: Evidence, experiment: str, method: str) -> Selected | str:

@@ -13,7 +13,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -147,10 +146,16 @@ def selection(sets: Iterable[Sequence[int]], features: int) -> np.ndarray:
     return np.array(rows, dtype=float).reshape(len(rows), features)
 
 
-def mean_jaccard(sets: Iterable[Sequence[int]]) -> float:
-    """The mean Jaccard index of all pairs of sets, two empty ones counting as equal; NaN below two sets."""
-    pairs = list(combinations([frozenset(chosen) for chosen in sets], 2))
-    return float(np.mean([len(a & b) / len(a | b) if a | b else 1.0 for a, b in pairs])) if pairs else math.nan
+def jaccard(sets: Iterable[Iterable[object]]) -> np.ndarray:
+    """The Jaccard index of each pair of sets, [sets, sets]; two empty ones count as equal."""
+    frozen = [frozenset(chosen) for chosen in sets]
+    return np.array([[len(a & b) / len(a | b) if a | b else 1.0 for b in frozen] for a in frozen])
+
+
+def mean_jaccard(sets: Iterable[Iterable[object]]) -> float:
+    """The mean Jaccard index of all pairs of sets; NaN below two sets."""
+    table = jaccard(sets)
+    return float(table[np.triu_indices(len(table), 1)].mean()) if len(table) > 1 else math.nan
 
 
 def nogueira(selected: np.ndarray) -> Stability:

@@ -111,37 +111,25 @@ def holm(p: np.ndarray) -> np.ndarray:
 def _pairs(
     runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str], by: list[str]
 ) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
-    """The pairs of each group of `by`: one row per pair, one column per method; groups by the thousand are quick."""
-    if not by:
-        yield (), _complete(runs, metric, methods, pair_on)
-        return
-    compared = runs[runs["method"].isin(methods)]
-    counts = compared.groupby([*by, *pair_on])["method"].agg(["size", "nunique"])
-    if compared[[*by, *pair_on]].isna().any(axis=None) or (counts != len(methods)).any(axis=None):
-        for key, group in runs.groupby(by, sort=True):
-            yield key, _complete(group, metric, methods, pair_on)
-        return
-    table = compared.pivot(index=[*by, *pair_on], columns="method", values=metric)
-    for key, group in table.groupby(level=by, sort=True):
-        yield key, group
+    """The pairs of each group of `by`: one row per pair, one column per method; groups by the thousand are quick.
 
-
-def _complete(runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str]) -> pd.DataFrame:
-    """The metric, one row per pair and one column per method; a UserError where a method lacks or doubles a pair."""
-    runs = runs[runs["method"].isin(methods)]
-    doubled = runs[runs.duplicated(["method", *pair_on])]
+    Raises: UserError, where a method lacks or doubles a pair.
+    """
+    runs, keys = runs[runs["method"].isin(methods)], [*by, *pair_on]
+    doubled = runs[runs.duplicated(["method", *keys])]
     if len(doubled):
         method, *pair = doubled.iloc[0][["method", *pair_on]]
         raise UserError(f"{method} has {_name(pair_on, pair)} twice; pair on all that tells its runs apart.")
-    pairs = runs.set_index(pair_on).index.unique()
+    there = runs.assign(there=True).pivot(index=keys, columns="method", values="there").reindex(columns=methods)
     for method in methods:
-        lacking = pairs.difference(runs[runs["method"] == method].set_index(pair_on).index)
-        if len(lacking) or pairs.empty:
-            first = f", {_name(pair_on, np.atleast_1d(lacking[0]))} the first" if len(lacking) else ""
+        lacking = there.index[there[method].isna()]
+        if len(lacking) or there.empty:
+            first = f", {_name(keys, np.atleast_1d(lacking[0]))} the first" if len(lacking) else ""
             raise UserError(
-                f"{method} lacks {len(lacking)} of {len(pairs)} pairs{first}; a paired test needs all runs."
+                f"{method} lacks {len(lacking)} of {len(there)} pairs{first}; a paired test needs all runs."
             )
-    return runs.pivot(index=pair_on, columns="method", values=metric)
+    table = runs.pivot(index=keys, columns="method", values=metric)
+    yield from table.groupby(level=by, sort=True) if by else [((), table)]
 
 
 def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:

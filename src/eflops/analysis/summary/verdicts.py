@@ -20,12 +20,16 @@ from eflops.analysis.search import LISTED, SHARE
 from eflops.analysis.source import Source
 from eflops.analysis.stats.trials import drawn
 from eflops.analysis.summary.point import GENES, REPRODUCTION, Claim, Point
-from eflops.analysis.text import formatted
+from eflops.analysis.text import MINUS, formatted, pluralise
 
-ALL_LINES = "scorecard"
+ALL_LINES, PRIOR = "scorecard", "figures/fig_prior_golub"
 COLUMNS = "table1-column"
 DENSITY, LISTS = "claim/target-density", "table2-list"
-ANSWERS: dict[str, str] = {Verdict.AGREES: "yes", Verdict.DIFFERS: "no", Verdict.INCONCLUSIVE: "open"}
+ANSWERS: dict[str, str] = {
+    Verdict.AGREES: "it holds",
+    Verdict.DIFFERS: "it does not hold",
+    Verdict.INCONCLUSIVE: "it is inconclusive",
+}
 REACHED: dict[str, str] = {
     Verdict.AGREES: "The target density is reached",
     Verdict.DIFFERS: "The target density is not reached everywhere",
@@ -35,11 +39,8 @@ REACHED: dict[str, str] = {
 
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
-    parts = []
-    for section in map(section_of, ("table1", COLUMNS, "table2", "claim")):
-        verdicts = card["sections"][section.name]
-        parts.append(f"of {section.what.format(sum(verdicts.values()))} {count_verdicts(verdicts)}")
-    yield Point(f"O{'; '.join(parts)[1:]}.", ALL_LINES, REPRODUCTION)
+    shown = map(section_of, ("table1", COLUMNS, "table2", "claim"))
+    yield Point(count_verdicts(shown, card["sections"]), ALL_LINES, REPRODUCTION)
 
 
 def claims(card: Card) -> tuple[Claim, ...]:
@@ -60,19 +61,19 @@ def claims(card: Card) -> tuple[Claim, ...]:
 
 
 def holds(card: Card, _: Source) -> Iterator[Point]:
-    """The claims that agree, each with its least clear figure."""
+    """The claims that agree, each with its weakest comparison."""
     for line in _claims(card, Verdict.AGREES):
         ground = _ground(line)
-        among = f"; weakest of {ground['of']} comparisons" if ground["of"] > 1 else ""
-        yield Point(f"{line['short']}{among}: {ground['figure']}.", _link(line))
+        among = f". In the weakest of {ground['of']} comparisons, " if ground["of"] > 1 else ": "
+        yield Point(f"{line['short']}{among}{ground['figure']}.", _link(line))
 
 
 def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
-    """The claims that differ with our reason; of each kind of number, how many differ and the furthest."""
+    """The claims that differ, with the likely reason; of each kind of number, how many differ and the furthest."""
     for line in _claims(card, Verdict.DIFFERS):
         ground = _ground(line)
-        reason = f"; we think because {ground['because']}" if ground["because"] else ""
-        yield Point(f"{line['short']}: no, {ground['figure']}{reason}.", _link(line))
+        reason = f" The likely reason: {ground['because']}." if ground["because"] else ""
+        yield Point(f"Claim: {line['short']}. Our runs: {ground['figure']}.{reason}", _link(line))
     for section in SECTIONS:
         lines = [line for line in card["lines"] if line["section"] == section.name]
         differing = [line for line in lines if line["verdict"] == Verdict.DIFFERS]
@@ -85,10 +86,11 @@ def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
             text = f"Table 1, columns tested jointly: {len(differing)} of {len(lines)} {verb}: {', '.join(named)}."
             yield Point(text, _link(differing[0]), REPRODUCTION)
         elif differing and section.prefix not in (LISTS, section_of("claim").prefix):
-            verb = "differs" if len(differing) == 1 else "differ, the furthest"
+            verb = "differs" if len(differing) == 1 else "differ. The furthest is"
             furthest = max(differing, key=lambda line: abs(line["difference"] or 0.0))
             count = f"{section.name}: {len(differing)} of {len(lines)} {verb}"
-            yield Point(f"{count}: {_beside(furthest, section, card)}.", _link(furthest))
+            colon = ":" * (len(differing) == 1)
+            yield Point(f"{count}{colon} {_beside(furthest, section, card)}.", _link(furthest))
 
 
 def inconclusive(card: Card, _: Source) -> Iterator[Point]:
@@ -96,12 +98,14 @@ def inconclusive(card: Card, _: Source) -> Iterator[Point]:
     for line in _claims(card, Verdict.INCONCLUSIVE):
         grounds, ground = line["grounds"], _ground(line)
         if len({each["verdict"] for each in grounds}) > 1:
-            answers = [f"against {each['against']} {ANSWERS[each['verdict']]}, {each['effect']}" for each in grounds]
-            yield Point(f"{line['short']}: {'; '.join(answers)}; the paper's name may mean either.", _link(line))
-            continue
-        several = ground["failing"] and ground["of"] > 1
-        among = f"not shown in {ground['failing']} of {ground['of']} comparisons" if several else "open"
-        yield Point(f"{line['short']}: {among}; {ground['figure']}.", _link(line))
+            answers = [f"Against {each['against']} {ANSWERS[each['verdict']]}: {each['figure']}." for each in grounds]
+            texts = [*answers, "The paper uses both names for one method."]
+        elif ground["failing"] and ground["of"] > 1:
+            count = f"{ground['failing']} of {ground['of']} comparisons do not show it."
+            texts = [count, f"In the weakest, {ground['figure']}."]
+        else:
+            texts = [f"Our runs: {ground['figure']}."]
+        yield Point(" ".join([f"Claim: {line['short']}.", *texts]), _link(line))
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
@@ -123,9 +127,9 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
         label = card["labels"].get(line["column"], line["column"])
         if line["verdict"] == Verdict.DIFFERS:
             yield Point(
-                f"The paper's list of {label} is an outlier: two of our splits' lists share {fact['among_ours']:.1f} "
-                "of "
-                f"{fact['genes']} genes on average, the paper's shares {fact['with_paper']:.1f} with them.",
+                f"The paper's list of {label} is an outlier. The lists of two of our splits share "
+                f"{fact['among_ours']:.1f} of {fact['genes']} genes on average; the paper's list and one of ours share "
+                f"{fact['with_paper']:.1f}.",
                 _link(line),
             )
         if line["column"] == METHOD:
@@ -135,19 +139,16 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
 
 
 def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str) -> Iterator[Point]:
-    shares = "({:.2f} of our runs, {:.2f} of the paper's)"
-    lacking = []
-    for each in searched["missing"]:
-        lacking.append(f"{each['gene']} {shares.format(each['ours'], each['paper'])}")
-        shares = "({:.2f}, {:.2f})"
     count = (
-        f"Of the paper's {searched['genes']} genes of {label} {searched['shared']} are among our {searched['genes']}"
+        f"Of the paper's {searched['genes']} genes of {label}, {searched['shared']} are among our {searched['genes']}."
     )
-    yield Point(f"{count}{'; missing: ' if lacking else ''}{'; '.join(lacking)}.", link, GENES)
+    lacking = [f"{each['gene']} ({each['ours']:.2f} and {each['paper']:.2f})" for each in searched["missing"]]
+    which = f" Missing, with the share of our runs and of the paper's: {'; '.join(lacking)}." if lacking else ""
+    yield Point(f"{count}{which}", link, GENES)
     if nearest is not None:
         names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
-        which = "the same are missing" if names == same else f"missing: {'; '.join(names) or 'none'}"
-        yield Point(f"At nearest settings {nearest['shared']} of {nearest['genes']} are; {which}.", link)
+        which = "The same are missing" if names == same else f"Missing: {'; '.join(names) or 'none'}"
+        yield Point(f"At nearest settings, {nearest['shared']} of the {nearest['genes']} are. {which}.", link)
 
 
 def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
@@ -156,12 +157,17 @@ def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
     if LISTED not in settings or settings[LISTED].isna().all():
         return
     tops = {each["gene"]: (settings[f"{SHARE}{each['gene']}"].max(), each["paper"]) for each in fact["missing"]}
-    never = [f"{gene} in more than {top:.2f} of its runs" for gene, (top, paper) in tops.items() if top < paper]
-    none = f"none of the search's {len(settings)} settings selects {' or '.join(never)}; " if never else ""
+    for gene, (top, paper) in tops.items():
+        if top < paper:
+            text = f"None of the search's {len(settings)} settings selects {gene} in more than {top:.2f} of its runs."
+            yield Point(text, PRIOR)
     most = int(settings[LISTED].max())
-    best = f"{int((settings[LISTED] == most).sum())} of {len(settings)} have {most} of the {fact['genes']}"
-    text = f"{none}{best}, and none has more."
-    yield Point(f"{text[:1].upper()}{text[1:]}", "figures/fig_prior_golub")
+    count = pluralise(int((settings[LISTED] == most).sum()), "setting")
+    yield Point(
+        f"Of the search's {len(settings)} settings, none has more than {most} of the {fact['genes']} genes; {count} "
+        f"ha{'s' if count.startswith('1 ') else 've'} {most}.",
+        PRIOR,
+    )
 
 
 def constraint(card: Card, _: Source) -> Iterator[Point]:
@@ -169,8 +175,10 @@ def constraint(card: Card, _: Source) -> Iterator[Point]:
     for line in card["lines"]:
         if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
-        limits = f"up to {MOST:g} times the target's gates may be open, on leukaemia data {MOST_SHARE:.0%} of all"
-        yield Point(f"{REACHED[line['verdict']]}; {limits}.", _link(line))
+        limits = (
+            f"At most {MOST:g} times the target's gates may be open; on leukaemia data, {MOST_SHARE:.0%} of all gates"
+        )
+        yield Point(f"{REACHED[line['verdict']]}. {limits}.", _link(line))
         kinds: dict[tuple[str, str], dict[str, ValueJson]] = {}
         for value in line["ours"]:
             kinds.setdefault((value["data"], value["scale"]), {})[value["at"]] = value
@@ -179,9 +187,9 @@ def constraint(card: Card, _: Source) -> Iterator[Point]:
 
 
 def _ends(values: Mapping[str, ValueJson]) -> str:
-    """The highest and the lowest of several values, by where they are."""
-    ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"] or 0.0) for extreme in (max, min))
-    return " and ".join(f"{_interval(values[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
+    """The lowest and the highest of several values, by where they are."""
+    ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"] or 0.0) for extreme in (min, max))
+    return " to ".join(f"{_interval(values[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
 def _claims(card: Card, verdict: Verdict) -> list[LineJson]:
@@ -204,7 +212,8 @@ def _beside(line: LineJson, section: Section, card: Card) -> str:
     where = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
     name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), where) if part)
     ours = _interval(line["ours"][0]) if line["ours"] else formatted(None)
-    return f"{name}, {ours} here, {formatted(line['paper']['value'] if line['paper'] else None)} in the paper"
+    paper = formatted(line["paper"]["value"] if line["paper"] else None)
+    return f"{name}, with " + f"{ours} here and {paper} in the paper".replace("-", MINUS)
 
 
 def _link(line: LineJson) -> str:

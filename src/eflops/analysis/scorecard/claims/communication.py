@@ -46,18 +46,7 @@ def sparse_fediht(evidence: Evidence) -> Judgement:
 
     def against(baseline: str) -> Judgement:
         runs = evidence.runs(SPARSE, [METHOD, baseline], "r2")
-        comparisons = [
-            claimed.better(
-                part,
-                metric,
-                baseline,
-                MARGIN,
-                f"{name} at {ratio:.2f}",
-                statement=f"E-FLoPS minus {evidence.label(baseline)} is {{}} in {name} at N/d {ratio:.2f}",
-            )
-            for ratio, part in runs.groupby("ratio")
-            for metric, name in METRICS.items()
-        ]
+        comparisons = claimed.leads(evidence, runs, [baseline], METRICS, MARGIN)
         judgement = claimed.judge(comparisons, "recovery and R2 at each N/d", "draws", runs)
         shares = f"{_share(runs, METHOD)} for E-FLoPS, {_share(runs, baseline)} for {evidence.label(baseline)}"
         return claimed.with_words(judgement, f"Bytes of training: {shares}.")

@@ -19,19 +19,8 @@ def syn_r2(evidence: Evidence) -> Judgement:
     """The final R2 at each N/d of the paper's table; contradicted where it is clearly less than .02 higher."""
 
     def against(baseline: str) -> Judgement:
-        runs = evidence.runs(TABLE, [METHOD, baseline], "r2")
-        rows = at_ratios(runs, list(evidence.paper.recovery)).groupby("ratio")
-        comparisons = [
-            claimed.better(
-                row,
-                "r2",
-                baseline,
-                MARGIN,
-                f"N/d {ratio:.2f}",
-                statement=f"E-FLoPS minus {evidence.label(baseline)} is {{}} in test R2 at N/d {ratio:.2f}",
-            )
-            for ratio, row in rows
-        ]
+        runs = at_ratios(evidence.runs(TABLE, [METHOD, baseline], "r2"), list(evidence.paper.recovery))
+        comparisons = claimed.leads(evidence, runs, [baseline], {"r2": "test R2"}, MARGIN)
         return claimed.judge(comparisons, "R2 at each N/d", "draws", runs)
 
     return claimed.under_both_names(evidence, against)
@@ -84,19 +73,8 @@ def syn_support(evidence: Evidence) -> Judgement:
         best, others = evidence.paper.best, [baseline, DENSE]
         runs = at_ratios(evidence.runs(TABLE, [METHOD, *others], TABLE), list(best))
         claims = [ratio for ratio, method in best.items() if method == METHOD]
-        comparisons = [
-            claimed.better(
-                row,
-                TABLE,
-                other,
-                MARGIN,
-                f"{name} at {ratio:.2f}",
-                statement=f"E-FLoPS minus {name} is {{}} in support recovery at N/d {ratio:.2f}",
-            )
-            for ratio, row in runs[runs["ratio"].isin(claims)].groupby("ratio")
-            for other in others
-            for name in [evidence.label(other)]
-        ]
+        judged = runs[runs["ratio"].isin(claims)]
+        comparisons = claimed.leads(evidence, judged, others, {TABLE: "support recovery"}, MARGIN)
         judgement = claimed.judge(comparisons, "N/d and method", "draws", runs)
         elsewhere = [
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
