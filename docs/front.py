@@ -55,10 +55,9 @@ def verdict(results: Path) -> str:
     """What was found, in words: on the claims, on entropy and on communication."""
     summary = _summary(results)
     counts = summary.verdicts["Table 1"]
-    agree = counts[Verdict.AGREES] + counts[Verdict.NEAREST]
-    lines = [
-        f"- **Does the method work?** {agree} of Table 1's {sum(counts.values())} numbers agree (support recovery)."
-    ]
+    agree, nearest = counts[Verdict.AGREES], counts[Verdict.NEAREST]
+    numbers = f"{agree} of Table 1's {sum(counts.values())} numbers (support recovery) agree"
+    lines = [f"- **Does the method work?** {numbers}, {nearest} more at nearest settings."]
     lines += [f"- **{answer}:** {topics}." for answer, topics in summary.answers.items()]
     lines += [
         f"- **Does entropy help?** {_entropy(results)} {point.text} {_runs(results, point.link)}"
@@ -83,11 +82,11 @@ def _communication(results: Path) -> str:
     cells = cells[(cells["method"] == METHOD) & (cells["metric"] == "support_recovery") & cells["ratio"].isin(SHOWN)]
     answers = []
     for regime, words in REGIMES.items():
-        of_regime = cells[cells["experiment"] == regime]
-        answer = "yes" if of_regime["difference"].min() < -MARGIN else "hardly"
-        changes = (f"{signed(row.difference)} at N/d {row.ratio:g}" for row in of_regime.itertuples())
-        answers.append(f"{words}, {answer}: {' and '.join(changes)}")
-    return f"{'; '.join(answers)}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
+        changes = cells.loc[cells["experiment"] == regime, "difference"]
+        answer = "yes" if changes.min() < -MARGIN else "hardly"
+        answers.append(f"{words}, {answer} ({' and '.join(map(signed, changes))})")
+    ratios = " and ".join(f"{ratio:g}" for ratio in cells["ratio"].unique())
+    return f"{'; '.join(answers)}, at N/d {ratios}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
 
 
 def _runs(results: Path, link: str) -> str:

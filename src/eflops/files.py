@@ -11,7 +11,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 def locate(path: str | Path) -> Path | None:
     """Where a file that the config names lies: in the working folder, or else beside the Snakefile; None if nowhere."""
     return next((file for file in (Path(path), PROJECT / path) if file.exists()), None)
+
+
+def below(path: str) -> str:
+    """The path, if it leads nowhere but below the folder that it is for."""
+    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
+        raise ValueError(f"{path!r} leads out of its folder")
+    return path
 
 
 def sha256_bytes(data: bytes) -> str:

@@ -181,6 +181,26 @@ def test_a_mistake_on_the_command_line_is_said_before_anything_is_written(
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("option", ["--address", "--listen"])
+@pytest.mark.parametrize("address", ["x; touch y", "$(touch y)", "a b", "x\nEND"])
+def test_an_address_that_a_shell_would_run_is_refused(
+    tmp_path: Path, option: str, address: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert deploy(tmp_path, option, address) == 2
+    assert "is no name of a host and no IP address" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("label", ["a'b", "$(touch y)", "`touch y`", "a$b"])
+def test_a_label_that_a_shell_would_change_is_refused(
+    tmp_path: Path, label: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rows.csv").write_text("")
+    keys = f'experiment="small" clients=2 data="{tmp_path}/rows.csv" label="{label}"'
+    assert deploy(tmp_path, "--run-config", keys) == 2
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_folder_with_other_files_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert deploy(tmp_path, "--folder", str(tmp_path)) == 2
     assert "contains other files" in capsys.readouterr().err

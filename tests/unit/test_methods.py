@@ -1,7 +1,7 @@
 """Every method passes the same battery."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import pytest
@@ -12,7 +12,7 @@ from eflops.config.settings import GatedSettings, TrainingSettings, settings_cla
 from eflops.data.federation import Federation
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average, check_message
+from eflops.training.methods.base import State, Task, Upload, Work, average, check_message, clipped
 from eflops.training.methods.cut import CutSchedule, top
 from eflops.training.methods.eflops import Method
 from eflops.training.methods.fedavg import Method as FedAvg
@@ -375,6 +375,11 @@ class Misshapen(FedAvg):
 
     answer: Any = None
     evaluated: Any = None
+    aggregated: Any = None
+
+    def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
+        after = super().aggregate(state, uploads, round_)
+        return after if self.aggregated is None else self.aggregated(after["theta"])
 
     def update(self, received: Message, work: Work) -> Message:
         sent = super().update(received, work)
@@ -407,6 +412,12 @@ class Misshapen(FedAvg):
             "what `effective` returns is a tensor of float32 of",
         ),
         ({"evaluated": lambda _: None}, "what `effective` returns is None; it must be a tensor of float32 of shape (2"),
+        ({"aggregated": lambda _: None}, "what `aggregate` returns is None; it must be a dict of tensors by name."),
+        (
+            {"aggregated": lambda theta: {"theta": theta, "rest": torch.full((9999, 9), math.nan)}},
+            "'rest' of what `aggregate` returns is a tensor of float32 of shape (9999, 9); it must be a tensor with 2",
+        ),
+        ({"aggregated": lambda theta: {"theta": theta, "rate": 0.1}}, "'rate' of what `aggregate` returns is of type"),
     ],
 )
 def test_a_message_of_another_shape_or_type_is_refused(
@@ -428,6 +439,14 @@ def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
         check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
     with pytest.raises(UserError, match=rf"has {task.gated} values; the average has {task.size}"):
         average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
+
+
+def test_an_average_or_a_clip_over_fewer_runs_than_answered_is_refused() -> None:
+    upload = Upload(torch.tensor([0, 7]), torch.ones(2), plain(torch.ones(2, 5)))
+    with pytest.raises(UserError, match="'theta' is averaged for 2 runs, and run 7 has an answer"):
+        average([upload], "theta", torch.zeros(2, 5))
+    with pytest.raises(UserError, match="3 gradients are clipped with 2 limits"):
+        clipped(torch.ones(3, 5), torch.ones(2, 1))
 
 
 def test_a_gradient_at_weights_of_another_shape_is_refused(synthetic: Federation) -> None:

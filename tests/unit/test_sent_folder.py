@@ -109,3 +109,14 @@ def test_the_audit_names_links_that_lead_out_of_the_folder(results: Path, tmp_pa
     with opened(results) as store:
         found = [finding for finding in check_layout(store, check(CONFIG)) if finding.path == "tables/away.md"]
     assert [finding.what for finding in found] == ["this link leads out of the folder"]
+
+
+@pytest.mark.parametrize("read", ["data/../../private.csv", "/etc/hostname", "data//x"])
+def test_a_table_of_a_sent_study_has_no_input_out_of_its_folder(results: Path, tmp_path: Path, read: str) -> None:
+    """Publishing copies what tables read of the data."""
+    (tmp_path / "private.csv").write_text("swordfish")
+    mine = {"kind": "table", "title": "t", "make": "eflops.analysis.products.general:summary", "inputs": [read]}
+    study_with(results, "products", {"mine": mine})
+    with pytest.raises(UserError, match="leads out of its folder"):
+        publish(results, tmp_path / "deep" / "copy")
+    assert not (tmp_path / "deep" / "copy").exists()

@@ -32,7 +32,7 @@ STYLES = {
 SPARE = (("#CC79A7", "X"), ("#7F7F7F", "*"))
 # Metrics side by side: dark and light, which differ without colour as well; no method's colours.
 METRIC_STYLES = {"support_recovery": ("#4D4D4D", "o"), "r2": ("#CC79A7", "s")}
-METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$"}
+METRIC_AXES = {"support_recovery": "support recovery", "r2": "test $R^2$", "accuracy": "test accuracy"}
 # A verdict's colour and ink. The colours are those of the explorer and differ in lightness too.
 VERDICTS = {
     "agrees": ("#004488", "w"),

@@ -10,11 +10,11 @@ from functools import cache
 from typing import Annotated, Any, TypedDict, cast
 
 import yaml
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from eflops.config.models import Config, Expression, Name, Table
 from eflops.config.settings import Strict
-from eflops.files import PROJECT, locate
+from eflops.files import PROJECT, below, locate
 from eflops.results import paths
 from eflops.results.labels import WHOLE
 from eflops.results.paths import CURVES, DATA_MANIFEST, GATHERED, GENES, REFERENCES, SEARCHES, SUPPORTS
@@ -35,7 +35,9 @@ class Product(Strict):
     category: str = Field("Own", description="its section of the report")
     note: str = Field("", description="a further sentence of the caption, such as how its methods differ")
     experiments: list[Name] = Field([], description="experiments whose gathered runs and curves it reads")
-    inputs: list[str] = Field([], description="further files that it reads, below the results folder")
+    inputs: list[Annotated[str, AfterValidator(below)]] = Field(
+        [], description="further files that it reads, below the results folder"
+    )
     resources: list[str] = Field([], description="files of the project that it reads")
     parameters: dict[str, Any] = Field({}, description="keyword arguments of the function")
 

@@ -1,6 +1,7 @@
 """`eflops deploy`: the folders and commands of a federation's hosts, and a demonstration of them on this machine."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -18,6 +19,7 @@ from eflops.errors import UserError
 from eflops.flower.hosts import NODE_COMMANDS, SERVER_COMMANDS, Hosts
 from eflops.flower.plan import make_draw, plan
 
+ADDRESS = re.compile(r"[\w.:-]+", re.ASCII)
 START_SECONDS = 300.0
 POLL_SECONDS = 0.2
 GRACE_SECONDS = 10.0
@@ -34,10 +36,18 @@ def prepare(
     listen: str | None = None,
 ) -> None:
     """Write what each host needs, say what to type there, and start it here if asked to."""
+    for name in filter(None, [*addresses, listen]):
+        if not ADDRESS.fullmatch(name):
+            raise UserError(f"--address: {name!r} is no name of a host and no IP address.")
     flower_run = plan(parse_config_args([run_config]), Path.cwd(), config)
     hosts = Hosts(
         folder, flower_run, None if flower_run.run_config.data else make_draw(flower_run), addresses, port, listen
     )
+    # The label stands in the nodes' commands, between quotes of the shell and of Flower.
+    if odd := sorted({*"\"'$`\\\n"} & {*flower_run.run_config.label}):
+        raise UserError(
+            f"--run-config: label holds {odd[0]!r}, which a shell would not leave as it is; rename the column."
+        )
     _make_room(folder)
     hosts.prepare(config)
     for host in (hosts.server, *hosts.nodes):

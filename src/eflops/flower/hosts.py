@@ -155,12 +155,8 @@ def deal(federation: Federation, settings: DataSettings, server: Path, name: Pat
         shutil.copyfile(Path(folder) / MANIFEST, server / "data" / name / MANIFEST)
     save(replace(public, clients=(), meta={**public.meta, "client_ids": []}), server / "test", settings)
     for client, node in enumerate(nodes):
+        # Only the owner may read a client's rows, from the first moment on, as with its key.
+        (node / "data").mkdir(mode=0o700, parents=True)
         save(replace(public.subset([client], with_test=False), truth={}), node / "data", settings)
-        _make_private(node / "data")
-
-
-def _make_private(folder: Path) -> None:
-    """Let only the owner read a client's rows, as with its key."""
-    folder.chmod(0o700)
-    for path in folder.iterdir():
-        path.chmod(0o600)
+        for path in (node / "data").iterdir():
+            path.chmod(0o600)

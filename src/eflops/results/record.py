@@ -11,21 +11,15 @@ import subprocess
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from eflops.errors import UserError
-from eflops.files import canonical_json, sha256_bytes, write_json
+from eflops.files import below, canonical_json, sha256_bytes, write_json
 
 PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
-
-
-def _below(path: str) -> str:
-    if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
-        raise ValueError(f"{path!r} leads out of its folder")
-    return path
 
 
 class RecordPart(BaseModel):
@@ -35,7 +29,7 @@ class RecordPart(BaseModel):
 
 
 # Names of folders below the results: a record from elsewhere must not lead out of them.
-Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(_below)]
+Folder = Annotated[str, Field(pattern=r"^[^/\\\x00-\x1f\x7f]+$"), AfterValidator(below)]
 
 
 class Identity(RecordPart):
@@ -124,7 +118,7 @@ class Origin(RecordPart):
 
     settings: dict[str, Any]
     job: Cell = Field(description="what the run shares with the others of its training job")
-    data: Annotated[str, AfterValidator(_below)] = Field(description="the data's folder, below that of all data")
+    data: Annotated[str, AfterValidator(below)] = Field(description="the data's folder, below that of all data")
     data_sha256: str
     code: dict[str, str] = Field(description="content hash of every module the run could reach")
     code_hash: str

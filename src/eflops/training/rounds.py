@@ -17,7 +17,7 @@ from eflops.data.federation import Federation
 from eflops.results.labels import Run
 from eflops.rng import numpy_generator
 from eflops.training.messages import Message
-from eflops.training.methods.base import Method, Rounds, State, Task, Upload, check_message, check_tensor
+from eflops.training.methods.base import Method, Rounds, State, Task, Upload, check_message, check_state, check_tensor
 from eflops.training.methods.batches import Steps
 from eflops.training.methods.dense import SupportFinetuning
 from eflops.training.numerics.kernels import finite_rows
@@ -104,7 +104,9 @@ class Server:
             uploads = self.transport.exchange(phase, download, selected, round_)
             replays = hasattr(phase.method, "receive")
             log.count(phase.name, self.task.size, download, uploads, selected.weights.numpy() > 0, replays)
-            state = self._stop_diverged(phase.method.aggregate(state, uploads, round_), round_, log)
+            state = phase.method.aggregate(state, uploads, round_)
+            check_state(phase.method, state, len(seeds), "what `aggregate` returns")
+            state = self._stop_diverged(state, len(seeds), round_, log)
             last = turn == phase.rounds - 1
             if last or turn % self.evaluate_every == 0:
                 watched = phase.method.watched(state) if hasattr(phase.method, "watched") else {}
@@ -121,12 +123,12 @@ class Server:
         weights[np.arange(len(seeds))[:, None], chosen] = size[chosen] / size[chosen].sum(1, keepdims=True)
         return ClientSelection(seeds, torch.from_numpy(weights))
 
-    def _stop_diverged(self, state: State, round_: int, log: TrainingLog) -> State:
+    def _stop_diverged(self, state: State, runs: int, round_: int, log: TrainingLog) -> State:
         """Runs whose state stopped being finite are noted and set to zero, so that they cost nothing more."""
-        finite = np.ones(len(next(iter(state.values()))), np.bool_)
+        finite = np.ones(runs, np.bool_)
         for part in state.values():
             if part.is_floating_point():
-                finite_rows(part.view(len(part), -1).numpy(), finite)
+                finite_rows(part.reshape(runs, -1).numpy(), finite)
         if finite.all():
             return state
         # Zeros keep the batch in shape. The other runs do not notice, because no operation mixes rows.

@@ -54,6 +54,9 @@ Explorer.namedValues = (line) => {
   return line.ours.map((each, place) => ({ ...each, label: line.paper ? (place ? "at nearest settings" : "at searched settings") : each.name + against(place) }));
 };
 
+// Where a line stands in its table.
+Explorer.rowName = (line) => (line.section.startsWith("Table 1") && Number(line.row) ? `N/d ${line.row}` : line.row);
+
 Explorer.mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 Explorer.sd = (values) => {
   if (values.length < 2) return null;

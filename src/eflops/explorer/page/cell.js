@@ -117,8 +117,7 @@
     const place = (index.card?.lines ?? []).findIndex((line) => line.id === id);
     if (place < 0) return Explorer.lost(`The scorecard has no line ${id}.`);
     const line = index.card.lines[place];
-    const row = line.section.startsWith("Table 1") && Number(line.row) ? `N/d ${line.row}` : line.row;
-    const about = [row, index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
+    const about = [Explorer.rowName(line), index.card.labels[line.column] ?? line.column, line.text].filter(Boolean).join(", ");
     const only = line.paper || line.ours.length === 1 ? line.ours[0] : null;  // a number's second value is that at nearest settings
     const head = [
       Explorer.trail(["Scorecard", "#scorecard"], [`${line.section}: ${line.id}`]),

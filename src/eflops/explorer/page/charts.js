@@ -121,8 +121,10 @@
       ...(apart ? { filter: (each) => each.method === method, [number ? "dx" : "dy"]: (at - (methods.length - 1) / 2) * apart } : {}) }));
     const range = (data, { x, y, ...look }) => (number ? Plot.ruleX(data, { ...look, x, y1: "low", y2: "high" }) : Plot.ruleY(data, { ...look, y, x1: "low", x2: "high" }));
     const joined = means && number && means.some((mean) => means.some((other) => other.method === mean.method && other.x !== mean.x));
+    // The names of rows of panels stand to the right of them.
+    const rows = facets.fy ? 24 + 7 * Math.max(...points.map((point) => String(point.fy).length)) : undefined;
     const tall = height || (number ? 340 : Math.max(160, 60 + order.length * 30));
-    const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190,
+    const plot = Plot.plot({ ...base(label, wide ? wideWidth() : undefined), ...scales(index, methods), ...rest, height: tall, marginLeft: number ? 60 : 190, marginRight: rows,
       fx: { label: facets.fx ? points[0].fxName : null, padding: 0.12 }, fy: { label: facets.fy ? points[0].fyName : null, padding: 0.12 }, marks: [
         zero ? (number ? Plot.ruleY([0]) : Plot.ruleX([0])) : null,
         beside((look) => range(points.filter((point) => point.low !== undefined), { ...look, ...place, stroke: "method", strokeOpacity: 0.4 })),

@@ -259,6 +259,16 @@ def check_tensor(
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
 
 
+def check_state(method: Rounds, state: object, runs: int, what: str) -> None:
+    """Refuse a state in which compiled code would look for a run's row and there is none."""
+    if not isinstance(state, dict) or not state:
+        raise UserError(f"{_named(method)}: {what} is {_described(state)}; it must be a dict of tensors by name.")
+    for name, part in state.items():
+        if not isinstance(part, Tensor) or part.ndim == 0 or len(part) != runs:
+            right = f"a tensor with {runs} rows, one of each run"
+            raise UserError(f"{_named(method)}: {name!r} of {what} is {_described(part)}; it must be {right}.")
+
+
 def _contents(method: Rounds, round_: int) -> dict[str, object]:
     """A method's attributes by identity; in the first rounds also what they and those of its class hold, for it costs.
 
@@ -314,8 +324,11 @@ def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
     rows = total.view(len(total), -1).numpy()
     for upload in uploads:
         runs, values = upload.runs.numpy(), upload.message[name].numpy().reshape(len(upload.runs), -1)
-        if values.shape[1] != rows.shape[1]:  # compiled code would read beyond its end
+        # Compiled code would go beyond the ends.
+        if values.shape[1] != rows.shape[1]:
             raise UserError(f"{name!r} of an answer has {values.shape[1]} values; the average has {rows.shape[1]}.")
+        if runs.max(initial=0) >= len(rows):
+            raise UserError(f"{name!r} is averaged for {len(rows)} runs, and run {runs.max()} has an answer.")
         add_weighted(rows, runs, upload.weights.numpy(), values)
     return total
 
@@ -325,5 +338,7 @@ def clipped(gradient: Tensor, limit: float | Tensor | None) -> Tensor:
     if limit is None:
         return gradient
     limits = limit[:, 0].float() if isinstance(limit, Tensor) else torch.full((len(gradient),), limit)
+    if len(limits) != len(gradient):
+        raise UserError(f"{len(gradient)} gradients are clipped with {len(limits)} limits; give one for each run.")
     clip_rows(gradient.numpy(), limits.numpy())
     return gradient
