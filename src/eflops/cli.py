@@ -391,19 +391,19 @@ def explorer(
 
 @app.command(rich_help_panel=SHARING)
 def model(
-    experiment: Annotated[str, typer.Argument(help="experiment on data of kind table or expression")],
-    out: Annotated[Path, typer.Option(help="CSV file to write")],
+    experiment: Annotated[str, typer.Argument(help="experiment on data of kind table, expression or mnist")],
+    out: Annotated[Path, typer.Option(help="file to write: CSV; of the CNN a torch program, .pt2")],
     method: str = "eflops",
     draw: Annotated[int, typer.Option(min=0)] = 0,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
-    """Write the sparse model of a run as CSV, for data whose features have names."""
-    from eflops.provenance.predict import model_of
+    """Write the sparse model of a run: as CSV, or of the CNN as a torch module without the units that are gone."""
+    from eflops.provenance.predict import write_model
     from eflops.results.store import opened
 
     with opened(results) as store:
-        model_of(store, experiment, method, draw, seed).write(out)
+        write_model(store, experiment, method, draw, seed, out)
 
 
 @app.command(rich_help_panel=SHARING)

@@ -114,12 +114,14 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
     return ("eflops.training.train", module, *modules)
 
 
-def engine_of(engine: str, model: str, method: str) -> str:
-    """The engine that trains: a torch module of the user's own has no compiled form, so the reference engine has it.
+def engine_of(engine: str, model: str, method: str, shared_gates: bool = False) -> str:
+    """The engine that trains. Gates that weights share are in the reference engine alone.
 
-    A method that the reference engine does not have runs on the batched one, with gradients by autograd.
+    So is a torch module of the user's own, instead of the batched engine, because it has no compiled form. A method
+    that the reference engine does not have runs on the batched one, with gradients by autograd.
     """
-    return "reference" if ":" in model and engine == "batched" and method in REFERENCE_METHODS else engine
+    plain = ":" in model and engine == "batched" and method in REFERENCE_METHODS
+    return "reference" if plain or shared_gates else engine
 
 
 @cache

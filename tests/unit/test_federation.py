@@ -12,7 +12,7 @@ from eflops import trust
 from eflops.data.build import build
 from eflops.data.federation import Block, Federation, load, read_manifest, save
 from eflops.errors import UserError
-from eflops.files import write_npz
+from eflops.files import canonical_json, sha256_bytes, write_npz
 
 SETTINGS = {"kind": "made-up", "clients": 3}
 
@@ -199,3 +199,15 @@ def test_a_data_set_of_ones_own_is_found_by_module_and_function() -> None:
 def test_a_data_set_that_is_not_there_is_named(kind: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         build({"kind": kind}, None, seed=0)
+
+
+@pytest.mark.parametrize("key", ["settings", "meta", "clients", "arrays", "sha256"])
+def test_a_forged_manifest_that_lacks_a_part_is_named(tmp_path: Path, key: str) -> None:
+    save(Federation(clients=(block(4, 0),), test=block(2, 1), meta={}), tmp_path, {})
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    for value in (None, 3):
+        forged = {name: part for name, part in {**manifest, key: value}.items() if name != "manifest_sha256"}
+        forged["manifest_sha256"] = sha256_bytes(canonical_json(forged).encode())
+        (tmp_path / "manifest.json").write_text(json.dumps(forged))
+        with pytest.raises(UserError, match=f"manifest.json has no .* {key}"):
+            load(tmp_path)

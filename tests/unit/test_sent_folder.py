@@ -54,7 +54,7 @@ def test_a_study_cannot_have_other_files_read_as_its_settings(
     study_with(results, "chosen", str(tmp_path / "private.yaml"))
     assert main(["explain", str(results / CELL[0]), *CELL[1:]]) == 2
     said = capsys.readouterr().err
-    assert "this is not a study as the workflow writes it" in said
+    assert "this is not a study file of the workflow" in said
     assert "swordfish" not in said
 
 

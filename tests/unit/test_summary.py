@@ -16,6 +16,7 @@ from eflops.analysis.needs import (
     BYTES,
     COMMUNICATION,
     FEEDBACK,
+    GENE_GATES,
     RECOVERY,
     REGIMES,
     SCALING,
@@ -24,6 +25,7 @@ from eflops.analysis.needs import (
     TEMPERATURE,
     TEMPERATURE_GOLUB,
     TEMPERATURE_MNIST,
+    UNIT_GATES,
 )
 from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.sections import SECTIONS
@@ -410,6 +412,20 @@ def test_the_aims_of_error_feedback_are_told_with_those_not_met(made: Source) ->
         "was: at least 1."
     )
     assert parts == "Accuracy on MNIST, “Ours” minus “dense”: +0.100 (+0.050 to +0.150)."
+
+
+def test_shared_gates_are_told_beside_those_of_weights(made: Source) -> None:
+    row = {"kept": 14.0, "accuracy_mean": 0.95, "genes": 7.0, "nogueira": 0.5, "n": 10}
+    of_genes = [row | {"method": "eflops", "genes": 12.0}, row | {"method": "eflops_features"}]
+    values = {"accuracy": 0.9, "kept": 4400.0, "macs_removed": 0.8}
+    of_units = [{"method": "eflops_units", "metric": metric, "mean": mean} for metric, mean in values.items()]
+    made = having(having(made, GENE_GATES, of_genes), UNIT_GATES, of_units)
+    genes, units = points(made, "Gates that weights share (ours, beyond the paper)")
+    assert genes == (
+        "Leukaemia data, 10 runs each: a gate per weight, 14 weights: accuracy 0.950, 12.0 genes per run, Nogueira's "
+        "index 0.50; a gate per gene: accuracy 0.950, 7.0 genes per run, Nogueira's index 0.50."
+    )
+    assert units.endswith("a gate per unit: accuracy 0.900, 4400 weights, 80.0% of operations removed.")
 
 
 SEARCHED_MEANS = pd.Series({"eflops": 0.95, "fedavg": 0.93, "fediht": 0.90, "flops": 0.80})

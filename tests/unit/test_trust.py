@@ -76,7 +76,7 @@ def test_everything_that_the_project_names_is_a_part_of_the_package() -> None:
 
 
 def test_a_name_is_not_imported_before_it_is_let_in(stranger: Path) -> None:
-    with pytest.raises(trust.Untrusted, match=r"add --trust\.$"):
+    with pytest.raises(trust.Untrusted, match="or add --trust if you trust"):
         builder(STRANGER)
     assert not stranger.exists()
     with trust.session():

@@ -31,10 +31,12 @@ RECOVERY = "tables/ablation_recovery.csv"
 BYTES = "tables/mnist.csv"
 SCALING = "figures/golub_scaling.csv"
 BEYOND, SEARCHED = "tables/beyond.csv", "tables/golub_accuracy.csv"
+GENE_GATES, UNIT_GATES = "tables/golub_groups.csv", "tables/mnist_groups.csv"
 # The search whose trials the summary describes, by the name of its file.
 GENE_TRIALS = "golub"
 _TEMPERATURES = (TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST)
-_SUMMARISED = (*_TEMPERATURES, COMMUNICATION, FEEDBACK, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
+_OURS = COMMUNICATION, FEEDBACK, GENE_GATES, UNIT_GATES
+_SUMMARISED = (*_TEMPERATURES, *_OURS, REGIMES, RECOVERY, BYTES, SCALING, BEYOND, SEARCHED)
 
 
 def targets_of(folder: Path) -> Path:

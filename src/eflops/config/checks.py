@@ -1,13 +1,25 @@
 """What one entry of the config says about another: names that must exist, settings that a method must have."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
 from eflops.config import custom
 from eflops.config.messages import sentences, shown, unknown
-from eflops.config.models import Config, Experiment, Expression, Interval, Range, Search, Synthetic, Table
+from eflops.config.models import (
+    Config,
+    Experiment,
+    Expression,
+    Interval,
+    Range,
+    Search,
+    Synthetic,
+    Table,
+    entry_of,
+    model_of,
+)
+from eflops.config.plan import layers
 from eflops.config.products import Product, general_entries, general_products, project_entries
 from eflops.config.settings import settings_class
 
@@ -183,6 +195,26 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
                     yield from _settings_mistakes(config, method, {key: value}, f"{key_path}.vary")
             for case, settings in entry.cases.items():
                 yield from _settings_mistakes(config, method, settings, f"{key_path}.cases.{case}")
+            changes = [*entry.cases.values(), *({"gates": value} for value in entry.vary.get("gates", []))]
+            yield from _gate_mistakes(config, name, method, key_path, changes or [{}])
+
+
+def _gate_mistakes(
+    config: Config, name: str, method: str, key_path: str, changes: Iterable[Mapping[str, object]]
+) -> Iterator[str]:
+    """Gates that weights share where they cannot be; of a model of the user's own this is known in the job alone."""
+    if entry_of(config, name).dataset not in config.datasets:
+        return
+    values = {key: value for _, part in layers(config, name, method) for key, value in part.items()}
+    model = model_of(config, name)[0]
+    for settings in ({**values, **change} for change in changes):
+        gates, right = settings.get("gates", "weight"), ""
+        if gates != "weight" and settings.get("feedback") is not None:
+            right = "with feedback each weight has its own; leave one of the two out"
+        elif gates == ("feature" if model == "cnn" else "unit") and ":" not in model:
+            right = f"the model {model} can have {'unit' if model == 'cnn' else 'feature'}"
+        if right:
+            yield f"{key_path}: gates: {gates} is wrong for {method}; {right}."
 
 
 def _search_mistakes(config: Config) -> Iterator[str]:
@@ -208,6 +240,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
             ranges = {**entry.ranges, **entry.method_ranges.get(method, {})}
             for key, values in ranges.items():
                 yield from _range_mistakes(config, method, key, values, f"{key_path}.ranges")
+            yield from _gate_mistakes(config, name, method, key_path, [{}])
         for other, experiment in config.experiments.items():
             if experiment.dataset == entry.dataset and set(experiment.draws) & set(entry.draws):
                 shared = sorted(set(experiment.draws) & set(entry.draws))

@@ -34,7 +34,7 @@ def settings_text(config: Config, files: Sequence[Path], name: str, method: str 
 def _method_text(config: Config, raws: Sequence[tuple[str, Mapping[str, object]]], name: str, method: str) -> str:
     origins = {key: f"{key_path}.{key}" for key_path, part in layers(config, name, method) if key_path for key in part}
     origins |= _changed(config, name, method)
-    variants = [settings.model_dump(mode="json") for settings in variants_of(config, name, method).values()]
+    variants = [dict(settings) for settings in variants_of(config, name, method).values()]
     rows = []
     for key in variants[0]:
         values = list(dict.fromkeys(json.dumps(settings[key]) for settings in variants))

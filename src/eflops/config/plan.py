@@ -134,7 +134,8 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
     entry, dataset = entry_of(config, plan.name), config.datasets[plan.dataset]
     model, gated = model_of(config, plan.name)
     for method in plan.methods if methods is None else methods:
-        column = config.methods[method]
+        column, variants = config.methods[method], variants_of(config, plan.name, method)
+        shared_gates = any(getattr(settings, "gates", "weight") != "weight" for settings in variants.values())
         first = CellSpec(
             experiment=plan.name,
             dataset=plan.dataset,
@@ -150,9 +151,9 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
             method=column.method,
             options=column.options,
             pooled=column.pooled,
-            engine=engine_of(config.engine, model, column.method),
+            engine=engine_of(config.engine, model, column.method, shared_gates),
             evaluate_every=entry.evaluate_every if isinstance(entry, Experiment) else 10**9,
-            variants=variants_of(config, plan.name, method),
+            variants=variants,
             draws=plan.draws,
             seeds=plan.seeds,
         )

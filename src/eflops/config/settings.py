@@ -91,6 +91,13 @@ class FeedbackSettings(TrainingSettings):
 class GatedSettings(FeedbackSettings):
     """Settings of methods with hard concrete gates."""
 
+    # Left out where each weight has its own, as in the paper, so that records stay as they were.
+    gates: Literal["weight", "feature", "unit"] = Field(
+        "weight",
+        exclude_if=lambda value: value == "weight",
+        description="what has a gate: each weight; of a linear model each feature, over all classes; of a network each"
+        " channel and unit (docs/methods.md). The constraint counts weights, and a cut keeps whole groups",
+    )
     gate_rate: Positive = Field(0.5, description="eta_phi, the learning rate of the gate parameters")
     temperature: NonNegative = Field(0.1, description="T, the weight of the KL term; 0 disables the entropy term")
     temperature_decay: Share = Field(1.0, description="factor on T after each round; 1 keeps it constant")

@@ -218,6 +218,10 @@ def parse_manifest(data: bytes | str, folder: Path) -> dict[str, Any]:
         raise _refusal(folder, MANIFEST, "does not match its own checksum")
     if manifest.get("schema") != SCHEMA:
         raise _refusal(folder, MANIFEST, f"has schema {manifest.get('schema')} and not {SCHEMA}")
+    # Who forged a manifest can write its hash again.
+    for key, kind in (("settings", dict), ("meta", dict), ("clients", list), ("arrays", dict), ("sha256", str)):
+        if not isinstance(manifest.get(key), kind):
+            raise _refusal(folder, MANIFEST, f"has no {kind.__name__} {key}")
     return manifest
 
 

@@ -127,7 +127,7 @@ class GridTransport:
 
     nodes: the number of each client's node. assignment: what the server tells them, with every request.
     faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
-    channel: bytes as Flower serialises them, and of them those of whole views that clients got anew (`resync`).
+    channel: bytes as Flower serialises them, and of them those of whole views that clients got again (`resync`).
     """
 
     def __init__(self, grid: Grid, nodes: Mapping[int, int], assignment: Assignment, fault_policy: FaultPolicy) -> None:

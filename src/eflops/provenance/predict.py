@@ -120,11 +120,19 @@ def read_model(path: Path) -> LinearModel:
         raise UserError(f"{path} is not a model file of `eflops model` ({error}).") from None
 
 
+def write_model(store: Store, experiment: str, method: str, draw: int, seed: int, out: Path) -> None:
+    """Write the final model of one run: the CNN as a torch program, a linear model of named features as CSV."""
+    run = store.record(run_path(store, experiment, method, draw, seed))
+    if run.origin.job.model != "cnn":
+        return model_of(store, experiment, method, draw, seed).write(out)
+    from eflops.provenance.network import export, network_of
+
+    export(*network_of(run, stored_manifest(store, run.origin.data)), out)
+
+
 def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
     """The final model of one run of an experiment on data whose features have names."""
-    below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
-    path = f"{below}/{Run(BASE, draw, seed).path}"
-    _require(store, experiment, path)
+    path = run_path(store, experiment, method, draw, seed)
     run = store.record(path)
     manifest = stored_manifest(store, run.origin.data)
     settings, meta = manifest["settings"], manifest["meta"]
@@ -154,8 +162,10 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     )
 
 
-def _require(store: Store, experiment: str, path: str) -> None:
-    """Refuse a run that is not there, and say which are."""
+def run_path(store: Store, experiment: str, method: str, draw: int, seed: int) -> str:
+    """The path of a run below the runs; one that is not there is refused, and the error says which are."""
+    below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
+    path = f"{below}/{Run(BASE, draw, seed).path}"
     there = [each for each in store.record_paths() if each.startswith(f"{experiment}/")]
     if not there:
         known = sorted({each.partition("/")[0] for each in store.record_paths()})
@@ -164,3 +174,4 @@ def _require(store: Store, experiment: str, path: str) -> None:
         near = [each.removeprefix(f"{experiment}/{WHOLE}/") for each in there if f"/{BASE}/" in each]
         shown = ", ".join(near[:4]) + (f" and {len(near) - 4} more" if len(near) > 4 else "")
         raise UserError(f"{store.folder}/{RUNS} has no {path}; of this experiment it has {shown}.")
+    return path

@@ -73,10 +73,15 @@ class Message:
 
     @property
     def frames(self) -> list[FrameLayout]:
-        """How parts are grouped on the wire: those with one support together; scalars go with the first group."""
-        groups: dict[int, FrameLayout] = {}
+        """How parts are grouped on the wire: those with one support together; scalars go with the first group.
+
+        Gates that weights share are fewer than the weights, so they are apart.
+        """
+        groups: dict[tuple[int, bool], FrameLayout] = {}
+        widest = next(iter(self.parts.values())).values.shape[1]
         for name, part in self.parts.items():
-            frame = groups.setdefault(id(part.support), FrameLayout([], [], [] if groups else list(self.scalars)))
+            key = id(part.support), part.values.shape[1] < widest - self.ungated
+            frame = groups.setdefault(key, FrameLayout([], [], [] if groups else list(self.scalars)))
             frame.parts.append(name)
             if part.common is not None:
                 frame.commons.append(name)
@@ -87,7 +92,7 @@ class Message:
         encoded, values = (np.zeros(len(self), np.int64) for _ in range(2))
         for number, frame in enumerate(self.frames):
             ungated, support = (0 if number else self.ungated), self.parts[frame.parts[0]].support
-            width = size - self.ungated
+            width = min(size - self.ungated, self[frame.parts[0]].shape[1])
             kept = width if support is None else count_marked(support.numpy()) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
             shape = vectors, numbers, support is None, self.implicit, ungated
@@ -132,9 +137,9 @@ def layout(message: Message) -> str:
 
 def encode(message: Message, size: int) -> bytes:
     """The bytes of a message that holds one run of a model with `size` parameters."""
-    names, width = layout(message).encode(), size - message.ungated
-    data = []
+    names, data = layout(message).encode(), []
     for number, frame in enumerate(message.frames):
+        width = min(size - message.ungated, message[frame.parts[0]].shape[1])
         support = message.parts[frame.parts[0]].support
         indices = None if support is None else np.flatnonzero(support[0, :width].numpy())
         rows = [message[name][0, :width].numpy() for name in frame.parts]

@@ -33,7 +33,7 @@ from eflops.errors import UserError, failed
 from eflops.rng import address_key
 from eflops.training.models.base import Layer, Model, Operations, Rows, gradient
 from eflops.training.models.classes import class_metrics
-from eflops.training.models.network import KERNEL, POOL, cnn_stages
+from eflops.training.models.network import KERNEL, POOL, Stage, cnn_stages
 from eflops.training.numerics.noise import uniform
 from eflops.training.operations import Counts, count_sparse, trace
 
@@ -215,6 +215,11 @@ class ModuleModel:
     def macs(self, kept: np.ndarray) -> Operations:
         """The cost of one prediction; without any number where it is unknown. `operations` has the rule."""
         return count_sparse(self._counts, kept)
+
+    @property
+    def chain(self) -> tuple[Stage, ...] | None:
+        """Its layers as stages that follow each other; None where they do not."""
+        return self._counts.chain if self._counts else None
 
     @cached_property
     def _counts(self) -> Counts | None:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from eflops.data.federation import Federation
+from eflops.errors import UserError
 from eflops.results.labels import Run
 from eflops.rng import numpy_generator
 from eflops.training.messages import Message
@@ -79,6 +80,8 @@ class Server:
     def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
         """The final sparse parameters [runs, width] and the log."""
         settings, log = self.task.settings, TrainingLog()
+        if getattr(settings.runs[0], "gates", "weight") != "weight":
+            raise UserError(f"gates: {settings.gates} is trained by the reference engine alone, and not on Flower.")
         training = Phase("training", method, 0, settings.rounds, settings.local_steps, settings.batch_size)
         state = self._phase(training, method.start(seeds), seeds, log)
         theta, support = pruned(self.task, effective(method, state, len(seeds)))

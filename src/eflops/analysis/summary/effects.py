@@ -247,6 +247,27 @@ def _parts(tests: pd.DataFrame) -> Iterator[Point]:
         yield Point(f"Accuracy on MNIST, “{row.reference}” minus “{row.other}”: {change}.", _link(needs.FEEDBACK))
 
 
+def shared_gates(_: Card, source: Source) -> Iterator[Point]:
+    """What a gate per gene changes on the leukaemia data, and a gate per unit on MNIST, beside gates of weights."""
+    genes, units = source.table(needs.GENE_GATES), source.table(needs.UNIT_GATES)
+    if genes is not None:
+        rows = [
+            f"{'a gate per gene' if row.method != METHOD else f'a gate per weight, {row.kept:.0f} weights'}: accuracy "
+            f"{row.accuracy_mean:.3f}, {row.genes:.1f} genes per run, Nogueira's index {row.nogueira:.2f}"
+            for row in genes.itertuples()
+        ]
+        yield Point(f"Leukaemia data, {genes['n'].min():.0f} runs each: {'; '.join(rows)}.", _link(needs.GENE_GATES))
+    if units is not None:
+        of = units.pivot(index="method", columns="metric", values="mean")
+        rows = [
+            f"{'a gate per unit' if method != METHOD else 'a gate per weight'}: accuracy {row['accuracy']:.3f}, "
+            f"{row['kept']:.0f} weights, {row['macs_removed']:.1%} of operations removed"
+            for method, row in of.iterrows()
+        ]
+        what = "MNIST with a tenth of the weights, cut only at the end"
+        yield Point(f"{what}: {'; '.join(rows)}.", _link(needs.UNIT_GATES))
+
+
 def beyond(_: Card, source: Source) -> Iterator[Point]:
     """Whether the order of the federated methods over splits of the leukaemia data holds on held-out data sets."""
     cells, searched = source.table(needs.BEYOND), _metric(source.table(needs.SEARCHED), "accuracy")

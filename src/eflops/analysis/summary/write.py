@@ -25,6 +25,7 @@ SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {
     "The constraint on open gates": verdicts.constraint,
     "The paper's settings": effects.settings,
     "Sparse messages throughout": effects.sparse_messages,
+    "Gates that weights share (ours, beyond the paper)": effects.shared_gates,
     "Held-out data sets": effects.beyond,
 }
 

@@ -24,7 +24,8 @@
 
   const varying = (source, rows) => {
     const seen = new Map();
-    for (const row of rows) for (const [name, value] of Object.entries(source.settings(row))) {
+    // Runs with the same settings share one object.
+    for (const settings of new Set(rows.map(source.settings))) for (const [name, value] of Object.entries(settings)) {
       if (value === null || value === undefined) continue;
       (seen.get(name) ?? seen.set(name, new Set()).get(name)).add(JSON.stringify(value));
     }

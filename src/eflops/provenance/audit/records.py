@@ -2,7 +2,9 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from eflops.code import combined, training_hashes
 from eflops.config.models import Config
@@ -98,12 +100,10 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
 
 def check_data(records: Mapping[str, Record], store: Store) -> Iterator[Finding]:
     """Records that were trained on other data than lie there now."""
-    hashes: dict[str, str | None] = {}
+    manifests = _manifests(records, store)
     for path, entry in records.items():
         data = entry.origin.data
-        if data not in hashes:
-            hashes[data] = _data_hash(store, data)
-        if hashes[data] is not None and hashes[data] != entry.origin.data_sha256:
+        if data in manifests and manifests[data]["sha256"] != entry.origin.data_sha256:
             yield Finding("different", f"{RUNS}/{path}", f"it was trained on other data than data/{data} names")
 
 
@@ -141,14 +141,6 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
                 )
 
 
-def _data_hash(store: Store, data: str) -> str | None:
-    """The hash that a data draw's manifest states; None without a valid manifest, which another check reports."""
-    try:
-        return str(stored_manifest(store, data)["sha256"])
-    except UserError:
-        return None
-
-
 def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
     """One finding for the records of an experiment that differ from the present code in the same modules."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
@@ -179,10 +171,10 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Finding]:
     """What a record says of its result against itself, and weights that two runs share."""
-    clients = {data: _clients(store, data) for data in {entry.origin.data for entry in records.values()}}
+    clients = {data: len(manifest["clients"]) or None for data, manifest in _manifests(records, store).items()}
     for path, entry in records.items():
         try:
-            wrong = list(contradictions(entry, clients[entry.origin.data]))
+            wrong = list(contradictions(entry, clients.get(entry.origin.data)))
         except Exception as error:  # nothing that a record states may stop the audit
             wrong = [f"its result cannot be read ({type(error).__name__}: {error})"]
         yield from (Finding("different", f"{RUNS}/{path}", what) for what in wrong)
@@ -202,9 +194,10 @@ def _shared_weights(records: Mapping[str, Record]) -> Iterator[Finding]:
                 yield Finding("different", f"{RUNS}/{path}", f"it has the same weights as {other}")
 
 
-def _clients(store: Store, data: str) -> int | None:
-    """How many clients a data draw has; None where its manifest does not say."""
-    try:
-        return len(stored_manifest(store, data)["clients"]) or None
-    except (UserError, KeyError, TypeError):
-        return None
+def _manifests(records: Mapping[str, Record], store: Store) -> dict[str, dict[str, Any]]:
+    """The valid manifests of the data that records name; another check reports the invalid ones."""
+    manifests = {}
+    for data in {entry.origin.data for entry in records.values()}:
+        with suppress(UserError):
+            manifests[data] = stored_manifest(store, data)
+    return manifests

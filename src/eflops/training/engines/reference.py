@@ -84,12 +84,17 @@ def eflops(run: Problem) -> Iterator[Round]:
         weights = sum(w * answer.theta * run.with_ones(answer.z) for w, answer in answers)
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
-        constraint = active(recover(z, run.settings)).sum() - run.target
+        constraint = open_weights(run, recover(z, run.settings)) - run.target
         theta = weights / run.with_ones(z.clamp(SMALL))
         state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
         phi = recover(state.z, run.settings)
         weights = noise_free(run, state.theta, phi, state.z)
-        yield Round("training", round_, down, answers[0][1], state, weights, watched(phi, state.lam))
+        yield Round("training", round_, down, answers[0][1], state, weights, watched(run, phi, state.lam))
+
+
+def open_weights(run: Problem, phi: Tensor) -> Tensor:
+    """How many weights have an open gate in expectation: sum_g P(z_g != 0) size_g over the gates, mostly of size 1."""
+    return (active(phi) * run.group_sizes).sum()
 
 
 def gated_client(run: Problem, received: State, client: int, round_: int) -> State:
@@ -117,7 +122,7 @@ def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: i
             weights = theta * run.with_ones(gate(phi + next(noise)))
             clip_gradient(weights, settings.clip, settings.samples)
             loss = loss + mean_loss(weights) / settings.samples
-        constraint = active(phi).sum() - run.target
+        constraint = open_weights(run, phi) - run.target
         objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
         optimizer.zero_grad()
         objective.backward()
@@ -132,8 +137,9 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
     if keep is None:
         return State(theta, z, lam)
     support = top(run, (theta * run.with_ones(z)).abs(), keep)
-    open_, closed = support[: run.gated], ~support[: run.gated]
-    return State(theta * support, torch.where(open_, z, z[closed].mean()), lam, support)
+    shared = None if run.groups is None else support[run.groups.first]
+    opened = support[: run.gated] if shared is None else shared
+    return State(theta * support, torch.where(opened, z, z[~opened].mean()), lam, support, shared)
 
 
 def noise_free(run: Problem, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
@@ -142,11 +148,11 @@ def noise_free(run: Problem, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
     return theta * run.with_ones(torch.maximum(opened, SMALL * z))
 
 
-def watched(phi: Tensor, lam: Tensor) -> dict[str, Tensor]:
-    """What the curve shows of the gates: how many are open on average, the multiplier, their mean entropy in nats."""
+def watched(run: Problem, phi: Tensor, lam: Tensor) -> dict[str, Tensor]:
+    """What the curve shows of the gates: how many weights they open, the multiplier, their mean entropy in nats."""
     p = active(phi)
     entropy = (torch.special.entr(p) + torch.special.entr(1 - p)).mean()
-    return {"open_gates": p.sum(), "multiplier": lam, "gate_entropy": entropy}
+    return {"open_gates": open_weights(run, phi), "multiplier": lam, "gate_entropy": entropy}
 
 
 def first_phi(run: Problem) -> Tensor:
@@ -206,7 +212,7 @@ def feedback(run: Problem, gated: bool) -> Iterator[Round]:
         if gated:
             lam = multiplier * (active(view["phi"]).sum() > run.target)
             weights = noise_free(run, weights, vectors["phi"], mean_gate(vectors["phi"]))
-            curve = watched(vectors["phi"], lam)
+            curve = watched(run, vectors["phi"], lam)
         state = State(vectors["theta"], vectors.get("phi"), lam)
         yield Round("training", round_, down, up, state, weights, curve, replays=True)
 
@@ -317,8 +323,14 @@ def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> Non
 
 
 def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
-    """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut."""
+    """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut.
+
+    Weights that share a gate stay or go together.
+    """
     gated, ungated = magnitude[: run.gated], magnitude[run.gated :]
+    if run.groups is not None:
+        whole = run.groups.top(gated, keep, run.settings.layer_floor)
+        return torch.cat([whole, torch.ones_like(ungated, dtype=torch.bool)])
     if run.settings.layer_floor:
         parts = (gated[layer.start : layer.stop] for layer in run.model.layers)
         floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in parts]

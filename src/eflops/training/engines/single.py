@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from eflops.data.job import Job
 from eflops.errors import UserError
 from eflops.results.labels import Run
 from eflops.training.engines.batched import prepare
+from eflops.training.groups import Groups, groups_of
 from eflops.training.messages import Message, Part
 from eflops.training.methods.base import Method, Task, Upload
 from eflops.training.methods.batches import Steps, chosen_rows, draw_batches
@@ -29,20 +31,24 @@ PHASES = "training", "finetuning"
 
 
 class State(NamedTuple):
-    """What the server has: weights, gates and multiplier of gated methods, and which weights; None where all are."""
+    """What the server has: weights, gates and multiplier of gated methods, and which weights; None where all are.
+
+    open_gates: which gates, where weights share them.
+    """
 
     theta: Tensor
     z: Any = None
     lam: Any = None
     support: Any = None
+    open_gates: Any = None
 
     def message(self, ungated: int, implicit: bool = False) -> Message:
         """The state as it is sent, in the form that bytes are counted in."""
-        z, lam, support = (None if part is None else part[None] for part in self[1:])
+        z, lam, support, open_gates = (None if part is None else part[None] for part in self[1:])
         parts = {"theta": Part(self.theta[None], support)}
         if z is None:
             return Message(parts, {}, implicit, ungated)
-        parts["gates"] = Part(z, support, None if support is None else lam)
+        parts["gates"] = Part(z, support if open_gates is None else open_gates, None if support is None else lam)
         return Message(parts, {"multiplier": self.lam[None]}, implicit, ungated)
 
 
@@ -83,8 +89,31 @@ class Problem:
         """How many parameters, the first ones, may be gated and cut."""
         return self.model.gated
 
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The weights that share gates; None where each has its own."""
+        return groups_of(self.model, getattr(self.settings, "gates", "weight"))
+
+    @property
+    def gates(self) -> int:
+        """How many gates there are."""
+        return self.gated if self.groups is None else len(self.groups.sizes)
+
+    def whole_groups(self, weights: Tensor) -> Tensor:
+        """The weights, where gates are shared cut to the target group by group; a cut by weight then takes no more."""
+        if self.groups is None:
+            return weights
+        mask = self.groups.top(weights[: self.gated], self.target, self.settings.layer_floor)
+        return torch.cat([weights[: self.gated] * mask, weights[self.gated :]])
+
+    @property
+    def group_sizes(self) -> Tensor | float:
+        """How many weights each gate opens."""
+        return 1.0 if self.groups is None else self.groups.sizes
+
     def with_ones(self, z: Tensor) -> Tensor:
         """Gates of all parameters: those of gated ones, and 1 of the others."""
+        z = z if self.groups is None else z[self.groups.gate]
         return torch.cat([z, z.new_ones(self.size - self.gated)]) if self.gated < self.size else z
 
     @property
@@ -122,12 +151,12 @@ class Problem:
     @property
     def first_noise(self) -> Tensor:
         """Standard normal numbers, one per gate."""
-        return normal(self.seed, "first gates", self.gated)
+        return normal(self.seed, "first gates", self.gates)
 
     def gate_noise(self, client: int, round_: int) -> Iterator[Tensor]:
         """log u - log(1 - u) for uniform u, one draw of all gates after the other."""
         steps = sum(1 for _ in self.losses(client, round_, self.settings.local_steps))
-        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gated)
+        u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gates)
         yield from torch.logit(u[:, 0], torch.finfo(u.dtype).eps / 2)
 
 
@@ -170,7 +199,7 @@ class Server:
                 log.diverged[0] = point.number + 1
                 theta.zero_()
             else:
-                theta[0] = point.weights
+                theta[0] = problem.whole_groups(point.weights) if point.phase == PHASES[0] else point.weights
             if log.diverged or self.is_shown(point):
                 watched = {name: value.detach()[None] for name, value in point.watched.items()}
                 log.evaluate(self.task, self.evaluation, point.phase, point.number, theta, watched, self.progress)

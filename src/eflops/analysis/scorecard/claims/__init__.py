@@ -26,7 +26,7 @@ class Check:
         module: the module of the function, in this package.
         experiments: the experiments that it reads; the workflow runs them before it makes the scorecard.
         short: the claim in a few words, for the summary and the README.
-        topic: what is claimed, as part of a list; `short` unless given.
+        topic: what is claimed, as part of a list; default: `short`.
 
     Example, with the entry `"mine-acc": Check("mine", ("mine",), "On my data, E-FLoPS is more accurate than FedAvg")`:
         def mine_acc(evidence: Evidence) -> Judgement:
