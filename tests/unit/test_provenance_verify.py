@@ -173,7 +173,7 @@ def test_data_that_cannot_be_made_again_are_refused(
 def test_a_run_that_diverged_before_and_not_now_is_different(small_results: Path) -> None:
     result = record.read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed0.json").result
     diverged = result.model_copy(update={"status": "diverged", "diverged_round": 3, "metrics": {}})
-    assert beyond(diverged, result) == "it diverged then and finished now"
+    assert beyond(diverged, result) == "it diverged before and finished now"
     assert beyond(result, result) == ""
 
 
