@@ -13,8 +13,8 @@ from small_problems import METHODS, random_images, train_runs
 # are rounded exactly, number by number.
 MOVES = {
     "_local_scalar_dense", "_to_copy", "clone", "copy_", "detach", "empty", "empty_like", "expand", "fill_", "full",
-    "index", "index_copy_", "index_put_", "index_select", "lift_fresh", "masked_fill", "new_empty", "new_zeros", "reshape",
-    "select", "slice",
+    "index", "index_copy_", "index_put_", "index_select", "lift_fresh", "masked_fill", "new_empty", "new_zeros",
+    "reshape", "select", "slice",
     "squeeze", "stack", "transpose", "unsqueeze", "view", "where", "zero_", "zeros", "zeros_like", "cat", "alias",
     "_reshape_alias", "unbind", "split_with_sizes", "nonzero",
     "ones_like", "clamp", "clamp_", "maximum", "minimum", "abs", "abs_", "neg",
