@@ -150,8 +150,8 @@ class Table(Dataset):
     kind: Literal["table"] = Field(description="the word table")
     model: Literal["glm"] | ImportPath = Field(
         "glm",
-        description="glm: linear regression for numbers, softmax regression for classes; or module:function for a torch"
-        " module of your own (docs/adding-a-model.md)",
+        description="glm: linear regression for numbers, softmax regression for classes; or module:function for your"
+        " own torch module (docs/adding-a-model.md)",
     )
     density: Part = Field(0.1, description="rho, the share of weights that a sparse model keeps")
     keep: Annotated[Count | None, FromText] = Field(
@@ -356,7 +356,7 @@ class Search(Strict):
 
 
 class Config(Strict):
-    """The whole file."""
+    """Keys at the top level of the config file."""
 
     results: Annotated[str, AfterValidator(_results_folder)] = Field(
         "results", description="folder for everything that the workflow generates"

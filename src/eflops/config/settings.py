@@ -113,7 +113,7 @@ class GatedSettings(FeedbackSettings):
         "median", description="noise-free gate at test time: with the temperature beta, or without"
     )
     prior: Literal["mean", "init"] = Field(
-        "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's own first value"
+        "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's initial value"
     )
     phi_limit: Positive = Field(8.0, description="gate parameters are limited to plus or minus this")
     rescale_start: Flag = Field(
