@@ -2,8 +2,8 @@
 
 Records of experiments are packed into one file; those of searches are omitted (the config has what a search chose). The
 specs and manifests of jobs are packed into another file; of data only the manifests are kept. Gathered files are
-omitted because they follow from the records. The report is omitted too: it is mostly scripts, and shows the same tables
-and figures. Everything else is copied, and every byte is covered by a hash.
+omitted because they follow from the records. The report and the tables' HTML are omitted too: the explorer shows the
+same tables and figures. Everything else is copied, and every byte is covered by a hash.
 """
 
 import os
@@ -22,7 +22,7 @@ from eflops.files import write_text
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
-from eflops.results.paths import CELLS, SPECS
+from eflops.results.paths import CELLS, SPECS, UNPUBLISHED_SUFFIX
 from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
 from eflops.script import FULL
 
@@ -71,7 +71,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
         if entry.name in LEFT_OUT or entry.name.startswith("."):
             continue
         if entry.is_dir():
-            shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*"))
+            shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*", f"*{UNPUBLISHED_SUFFIX}"))
         else:
             shutil.copyfile(entry, out / entry.name)
     recorded = study.read_study(results)
