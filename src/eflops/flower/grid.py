@@ -156,6 +156,8 @@ class GridTransport:
         requests = {client: self._request(client, seed, round_) for client in clients}
         answers: dict[int, messages.Message] = {}
         faults: list[str] = []
+        # A repeated request changes no bit: its numbers are addressed by seed, round and client, and a node answers it
+        # from the state before the lost answer.
         for _ in range(1 + self.fault_policy.repeats * (self.fault_policy.on_fault == "repeat")):
             missing = {client: request for client, request in requests.items() if client not in answers}
             outcomes = self._ask(missing, download)
@@ -215,6 +217,7 @@ class GridTransport:
             sent = [_encoded(self._view, self.size)]
             self.channel["resync"] += len(sent[0][0])
         elif self._view is not None:
+            # Everything since the client's last used answer; `_sent` starts anew in each phase, rounds do not.
             sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
         request = Request(
             client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync
@@ -332,6 +335,7 @@ def renormalised(weights: Tensor, answered: list[int]) -> Tensor:
     """`weights` [clients], zero except for clients that answered; bitwise unchanged if all did."""
     kept = torch.zeros_like(weights)
     kept[answered] = weights[answered]
+    # Dividing by a sum of nearly 1 would change the last bits of a round without faults.
     return kept if torch.equal(kept, weights) else kept / kept.sum()
 
 

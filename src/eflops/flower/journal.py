@@ -50,6 +50,7 @@ class Journal:
             }
             for upload in uploads
         ]
+        # Only answers are stored: the server's state is recomputed from them, so it cannot disagree with them.
         kept = {"answers": answers, "faults": self.faults, "channel": self.channel}
         write_json(path, {**kept, "last_used": list(self.transport.last_used.items())})
         return uploads

@@ -44,6 +44,7 @@ def want(results: Path, job: str, text: str, complete: bool = True) -> Wanted:
     """
     file = wanted_folder(results) / f"{job}.json"
     if complete and _text(results / SPEC.format(job=job)) == text:
+        # Up to date: a date in the past is older than any output, so Snakemake sees nothing to do.
         if _text(file) != text or file.stat().st_mtime != PAST:
             _write(file, text, PAST)
     else:
@@ -99,5 +100,6 @@ def _write(file: Path, text: str, date: float) -> None:
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=".", delete=False) as stream:
         stream.write(text)
     os.chmod(stream.name, 0o644)
+    # Before the rename: a reader must never see the new text with the present date.
     os.utime(stream.name, (date, date))
     os.replace(stream.name, file)

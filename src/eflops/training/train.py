@@ -50,6 +50,7 @@ def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, repor
     """Train the cell of a spec file and write its manifest: its records with their hashes."""
     spec = read_spec(plan)
     job = job_of(spec, results, block_size)
+    # An edit between planning and the job would give records of code that the plan does not name.
     if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
         raise UserError(
             f"{plan}: it was planned for code that differs from {Path(__file__).parents[1]}; run snakemake again."

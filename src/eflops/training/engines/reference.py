@@ -85,6 +85,7 @@ def eflops(run: Problem) -> Iterator[Round]:
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
         constraint = open_weights(run, recover(z, run.settings)) - run.target
+        # Clients averaged theta z and z, so theta is their quotient; the clamp avoids a division by a closed gate's 0.
         theta = weights / run.with_ones(z.clamp(SMALL))
         state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
         phi = recover(state.z, run.settings)
@@ -140,6 +141,7 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
     support = top(run, (theta * run.with_ones(z)).abs(), keep)
     shared = None if run.groups is None else support[run.groups.first]
     opened = support[: run.gated] if shared is None else shared
+    # One number stands for all unsent gates: with 0 instead, recovery would give all of them the smallest phi.
     return State(theta * support, torch.where(opened, z, z[~opened].mean()), lam, support, shared)
 
 
@@ -203,11 +205,13 @@ def feedback(run: Problem, gated: bool) -> Iterator[Round]:
                 local = {"theta": descent(run, State(view["theta"]), losses, settings.rate, None)}
             left = memory.get(client, nothing)
             wanted = {name: local[name] - view[name] + left[name] for name in view}
+            # What this omits stays in the client's memory and is added to its next change.
             answer = compressed(run, wanted)
             memory[client] = {name: wanted[name] - answer[name].values[0] for name in view}
             changes = {name: changes[name] + w * answer[name].values[0] for name in view}
             multiplier = multiplier + w * client_lam
         down, up = feedback_message(run, sent, lam), feedback_message(run, answer, client_lam)
+        # The view, not the server's vectors, is what clients know; it moves only by what was sent.
         vectors = moved(run, vectors, changes)
         sent = compressed(run, {name: vectors[name] - view[name] for name in view})
         view = moved(run, view, {name: part.values[0] for name, part in sent.items()})
@@ -302,6 +306,7 @@ def descent(
     """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` do not change."""
     theta = received.theta.clone().requires_grad_()
     optimizer = torch.optim.SGD([theta], rate)
+    # Registered before the clip: its norm must cover only the gradient of the weights that move.
     theta.register_hook(lambda gradient: gradient * moving)
     clip_gradient(theta, run.settings.clip)
     for mean_loss in losses:
@@ -338,6 +343,7 @@ def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
     if run.settings.layer_floor:
         parts = (gated[layer.start : layer.stop] for layer in run.model.layers)
         floors = [largest(part, math.ceil(run.settings.layer_floor * len(part))) for part in parts]
+        # An infinite magnitude puts the floors first, so they count towards `keep`.
         gated = gated.masked_fill(torch.cat(floors), math.inf)
     return torch.cat([largest(gated, keep), torch.ones_like(ungated, dtype=torch.bool)])
 
@@ -345,6 +351,7 @@ def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
 def kept(run: Problem, round_: int) -> int | None:
     """How many weights a cut keeps after a round: m from the prune start on; before it all, or a shrinking number."""
     settings = run.settings
+    # 0.29 * 100 is 28.999... in binary; without the small number the cut would start a round early.
     start = math.floor(settings.prune_from * settings.rounds + 1e-9)
     if round_ >= start:
         return run.target
@@ -356,6 +363,7 @@ def kept(run: Problem, round_: int) -> int | None:
 def largest(values: Tensor, keep: int) -> Tensor:
     """The mask of the `keep` largest, the first of equal ones."""
     mask = torch.zeros_like(values, dtype=torch.bool)
+    # Stable, because the batched engine also keeps the first of equal values.
     mask[values.argsort(descending=True, stable=True)[:keep]] = True
     return mask
 

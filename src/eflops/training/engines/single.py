@@ -198,6 +198,7 @@ class Server:
             log.count(point.phase, problem.size, down, uploads, selected, point.replays)
             if not all(part.isfinite().all() for part in point.state if part is not None):
                 log.diverged[0] = point.number + 1
+                # As in the batched engine, a diverged run ends with weights of 0, so records have no NaN.
                 theta.zero_()
             else:
                 theta[0] = problem.whole_groups(point.weights) if point.phase == PHASES[0] else point.weights

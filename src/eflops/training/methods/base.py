@@ -211,6 +211,7 @@ def answer(
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
     settings = method.task.settings.of(runs)
     work = Work(data.at(seeds, round_, client), batches, seeds, settings, round_, client, memory or {})
+    # A state on `self` would mix clients and runs, and would differ on Flower, whose clients are in other processes.
     before = _contents(method, round_)
     result = method.update(received, work)
     _check_unchanged(method, before, _contents(method, round_))

@@ -183,6 +183,7 @@ class Method:
         """
 
         def of_run(run: GatedSettings) -> list[float]:
+            # Python's ** calls the C library's pow, whose last bit differs between machines.
             temperature = run.temperature * _power(run.temperature_decay, round_)
             entropy = temperature * gates.entropy_polynomials(_centre(run)) * (run.prior == "mean")
             clip = np.inf if run.clip is None else run.clip

@@ -96,6 +96,7 @@ class Feedback:
         self.method.raw_steps(vectors, scalars, work)
         parts, memory = {}, {}
         for name, values in vectors.items():
+            # Two in-place steps in this order: (local - view) + memory. Another order would round differently.
             values -= received[name]
             values += work.memory[name]
             parts[name], memory[name] = self._compressed(name, values)
@@ -129,6 +130,7 @@ class Feedback:
         state, views = dict(vectors), {}
         for name, values in vectors.items():
             part, _ = self._compressed(name, values - view[name])
+            # Computed as clients compute theirs in `receive`, limit included, so that both stay equal bit by bit.
             views[name] = self._moved(name, view[name], part.values)
             state |= {f"view {name}": views[name], f"sent {name}": part.values}
             optional = {f"support {name}": part.support, f"common {name}": part.common}

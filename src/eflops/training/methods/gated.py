@@ -135,6 +135,7 @@ def gated_step(
         if prior.size:
             kl_gradients(phi, prior[run], KL, entropy)
             add(by_phi, entropy, values[TEMPERATURE])
+        # `active` holds e^phi here; `_descend_gates` turns it into P(z != 0) in the pass that moves phi.
         exponentials(phi, active)
         _descend_gates(phi, by_phi, values[GATE_RATE], local.lam[run], values[ENTROPY:], limits.phi, active)
         add(theta, by_theta, -values[RATE])
@@ -157,6 +158,7 @@ def _add_gradients(
     for index in range(gates.size):
         z, part = gates[index], gradient[index] * share
         s = (z - START) * inverse
+        # A clipped gate does not move with phi, so its gradient is exactly 0.
         z_gradient = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
         by_theta[index] = fma(part, z, by_theta[index])
         by_phi[index] = fma(part * theta[index], z_gradient, by_phi[index])
@@ -180,6 +182,7 @@ def _descend_gates(
         v = q + q - ONE
         a = fma(fma(fma(fma(fma(fma(fma(a7, v, a6), v, a5), v, a4), v, a3), v, a2), v, a1), v, a0)
         b = fma(fma(fma(fma(fma(fma(fma(b7, v, b6), v, b5), v, b4), v, b3), v, b2), v, b1), v, b0)
+        # d P(z != 0) / d phi = P (1 - P); `active - active^2` in one fused step.
         gradient = fma(multiplier, fma(-active, active, active), by_phi[index])
         gradient = fma(fma(-q, q, q), fma(phi[index], a, b), gradient)
         phi[index] = min(max(fma(-rate, gradient, phi[index]), -limit), limit)

@@ -71,6 +71,7 @@ class RunSettings:
         if not self._alike:
             return RunSettings([self.runs[row] for row in rows], self, np.asarray(rows))
         if count not in self._fewer:
+            # Keyed by the count alone: runs with equal settings share every cached array, whichever runs they are.
             self._fewer[count] = RunSettings(self.runs[:count], self, slice(count))
         return self._fewer[count]
 
