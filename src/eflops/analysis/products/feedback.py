@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -54,38 +55,45 @@ def over_bytes(
     parts = [with_interval(summarise(curves, metric, by)).assign(metric=metric) for metric in metrics]
     data = pd.concat(parts, ignore_index=True).merge(sent, on=by)[[*by, "metric", SENT, "mean", *INTERVAL, "sd", "n"]]
     data = data.sort_values([*BY, "metric", "round"], ignore_index=True)
+    return Figure(data, curves, lambda: _paint(data, lines, metrics, lowest))
+
+
+def _paint(data: pd.DataFrame, lines: Mapping[str, Sequence[str]], metrics: Sequence[str], lowest: float) -> Drawing:
+    """The panels, and one legend below all of them."""
     shown = sorted(data["ratio"].unique())
+    wide = len(shown) > 1
+    size = (7.0, 0.9 + 2.1 * len(metrics)) if wide else (4.4, 1.3 + 2.2 * len(metrics))
+    drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
+    for name, (metric, ratio), axis in zip("abcdefgh", product(metrics, shown), axes.flat, strict=False):
+        panel = data[(data["metric"] == metric) & (data["ratio"] == ratio)]
+        for experiment, method in lines.values():
+            line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
+            _draw(axis, line, lowest, *_look(lines, experiment, method))
+        _limit(axis, panel, lowest, steps=(1.0,) if wide else (1.0, 3.0))
+        axis.set_ylabel(METRIC_AXES.get(metric, metric))
+        if ratio != ONE_SIZE:
+            axis.set_title(f"$N/d = {ratio:g}$")
+            letter(axis, name)
+    for axis in axes[-1]:
+        axis.set_xlabel("megabytes sent, both ways")
+    keys = []
+    for words, line in lines.items():
+        (colour, marker), dash = _look(lines, *line)
+        keys.append(line_key(words, color=colour, marker=marker, markersize=4, linewidth=1.2, linestyle=dash))
+    legend = {"title": "markers: the ends of training and finetuning", "title_fontsize": 7, "handlelength": 3}
+    drawing.legend(handles=keys, loc="outside lower center", ncols=3 if wide else 2, **legend)
+    return drawing
 
-    def paint() -> Drawing:
-        size = (7.0, 0.9 + 2.1 * len(metrics)) if len(shown) > 1 else (4.4, 1.3 + 2.2 * len(metrics))
-        drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
-        panels = [(metric, ratio) for metric in metrics for ratio in shown]
-        for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
-            panel = data[(data["metric"] == metric) & (data["ratio"] == ratio)]
-            for experiment, method in lines.values():
-                line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
-                _draw(axis, line, lowest, *_look(lines, experiment, method))
-            near = panel[panel["mean"] >= lowest]
-            low, high = limits(near)
-            axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
-            if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
-                log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
-                if lowest > -math.inf and len(near):
-                    axis.set_xlim(left=LEFT * near[SENT].min() / MEGABYTE)
-            if ratio != ONE_SIZE:
-                axis.set_title(f"$N/d = {ratio:g}$")
-                letter(axis, name)
-        for axis in axes[-1]:
-            axis.set_xlabel("megabytes sent, both ways")
-        keys = []
-        for words, line in lines.items():
-            (colour, marker), dash = _look(lines, *line)
-            keys.append(line_key(words, color=colour, marker=marker, markersize=4, linewidth=1.2, linestyle=dash))
-        legend = {"title": "markers: the ends of training and finetuning", "title_fontsize": 7, "handlelength": 3}
-        drawing.legend(handles=keys, loc="outside lower center", ncols=3 if len(shown) > 1 else 2, **legend)
-        return drawing
 
-    return Figure(data, curves, paint)
+def _limit(axes: Axes, panel: pd.DataFrame, lowest: float, steps: Sequence[float]) -> None:
+    """The ends of both axes, and the log scale of bytes with ticks at so many times a power of ten."""
+    near = panel[panel["mean"] >= lowest]
+    low, high = limits(near)
+    axes.set_ylim(max(low, lowest), high)
+    if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
+        log_scale(axes, "x", steps=steps)
+        if lowest > -math.inf and len(near):
+            axes.set_xlim(left=LEFT * near[SENT].min() / MEGABYTE)
 
 
 def _curves(source: Source, experiment: str, method: str, ratios: Sequence[float]) -> pd.DataFrame:

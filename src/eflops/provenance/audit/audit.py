@@ -216,9 +216,8 @@ def _check_products(context: AuditContext, whole: set[str], report: Report) -> I
 
 def _check_product(context: AuditContext, product: Product) -> tuple[list[Finding], bool]:
     try:
-        return list(
-            check_product(context.store, context.source, product, context.config, context.options.pictures)
-        ), True
+        findings = check_product(context.store, context.source, product, context.config, context.options.pictures)
+        return list(findings), True
     except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
         return [_unmade(product, f"{type(error).__name__}: {error}")], False
 
