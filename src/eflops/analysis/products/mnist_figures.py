@@ -204,5 +204,5 @@ def _mark_tenth(axes: Axes, dense: pd.DataFrame) -> None:
     if len(dense):
         tenth = 0.1 * dense["bytes_training"].mean() / 1e6
         axes.axvline(tenth, color="0.4", linestyle=":", linewidth=1)
-        look = {"xycoords": ("data", "axes fraction"), "fontsize": 6.5, "color": "0.3"}
+        look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "fontsize": 6.5, "color": "0.3"}
         axes.annotate(" 10 % of dense", (tenth, 0.02), **look)
