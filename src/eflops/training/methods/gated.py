@@ -36,7 +36,6 @@ RAW, EXACT, PAPER = range(3)
 # Columns of the runs' numbers: rates of theta, phi and lam, the clip, T, and T times `gates.entropy_polynomials`.
 RATE, GATE_RATE, MULTIPLIER_RATE, CLIP, TEMPERATURE, ENTROPY = range(6)
 TERMS = 8
-COLUMNS = ENTROPY + 2 * TERMS
 
 
 class Local(NamedTuple):
@@ -61,7 +60,7 @@ def gated_update(
 ) -> None:  # fmt: skip
     """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.
 
-    numbers [runs, COLUMNS]. prior [runs, gated]: each gate's own phi_init, where the entropy's gradient is not a
+    numbers [runs, ENTROPY + 2 TERMS]. prior [runs, gated]: each gate's own phi_init, where the entropy's gradient is no
     polynomial, else empty. rule: how phi is recovered, EXACT or PAPER; RAW where `gates` holds phi itself. noise: the
     address of its numbers and the runs' seeds.
     """
@@ -91,7 +90,7 @@ def gated_update(
 def open_gates(
     local: Local, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
 ) -> None:
-    """z [runs, gated] as `gates.sample` has it, and theta z [runs, size]; ungated parameters have none."""
+    """Sampled gates z [runs, gated], and theta z [runs, size]; ungated parameters have none."""
     noise = np.empty(gates.shape[1], np.float32)
     for run in range(len(weights)):
         fill_uniform(address, seeds[run], turn, noise)
