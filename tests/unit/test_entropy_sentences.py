@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from eflops.analysis.needs import SCORECARD, TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST
+from eflops.analysis.needs import TEMPERATURE, TEMPERATURE_GOLUB, TEMPERATURE_MNIST
 from eflops.analysis.paper import OVERLAP
 from eflops.analysis.products import temperature
 from eflops.analysis.scorecard.make import scorecard
@@ -21,6 +21,7 @@ from eflops.analysis.source import Source
 from eflops.analysis.stats.mixed import two_way
 from eflops.analysis.summary.effects import entropy
 from eflops.files import read_json
+from eflops.results.paths import SCORECARD
 from eflops.results.store import opened
 
 ROOT = Path(__file__).parents[2]
