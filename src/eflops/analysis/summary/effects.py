@@ -1,4 +1,4 @@
-"""The points beyond the verdicts: entropy, the paper's settings, sparse messages, held-out data."""
+"""The findings beyond the verdicts: entropy, the paper's settings, sparse messages, held-out data."""
 
 from collections.abc import Iterator
 
@@ -11,8 +11,10 @@ from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.claims.synthetic import MARGIN
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
+from eflops.analysis.search import WORST
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.temperature import LIMITED
 from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Point
 from eflops.analysis.summary.verdicts import ALL_LINES, PRIOR
 from eflops.analysis.text import MINUS, listed, signed
@@ -36,12 +38,12 @@ SHOWN = (0.64, 1.36)
 
 
 def entropy(card: Card, source: Source) -> Iterator[Point]:
-    """What T changes, a sentence each: at its best, by N/d, in overparameterised models, and with equal tuning."""
+    """The effect of T, a sentence each: at its best, by N/d, in overparameterised models, and with equal tuning."""
     cells = source.table(needs.TEMPERATURE)
     if cells is not None and len(cells):
         yield _over_settings(cells)
         if (cells["by"] == "N/d").any():
-            yield _by_ratio(cells[cells["metric"] == "r2"])
+            yield _by_ratio(cells)
     others = {name: _metric(source.table(path), "accuracy") for name, path in OTHER_DATA.items()}
     if known := {name: each for name, each in others.items() if each is not None and len(each)}:
         yield _overparameterised(known)
@@ -49,7 +51,7 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
 
 
 def _over_settings(cells: pd.DataFrame) -> Point:
-    """How much T changes at its best, over all settings and N/d."""
+    """The effect of the best T above 0, over all settings and N/d."""
     over_all = cells[cells["by"] == "all"].set_index(["metric", "temperature"])
     best = over_all.loc["r2", "mean"].idxmax()
     r2, recovery = (over_all.loc[(metric, best)] for metric in ("r2", "support_recovery"))
@@ -61,42 +63,57 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     )
 
 
-def _by_ratio(r2: pd.DataFrame) -> Point:
-    """At which N/d T helps and hurts, by Holm over all N/d and T; and whether its best value falls as N grows."""
-    cells = r2[r2["by"] == "N/d"]
-    clear = cells[_clear(cells)]
-    texts = []
-    for verb, name, rows in (
-        ("raises", "test R2", clear[clear["mean"] > 0]),
-        ("lowers", "it", clear[clear["mean"] < 0]),
-    ):
-        ratios = listed([f"{ratio:g}" for ratio in sorted(rows["ratio"].unique())])
-        where = f"at N/d {ratios} (by at most {rows['mean'].abs().max():.3f})" if ratios else "at any N/d"
-        texts.append(f"{'some' if ratios else 'no'} T clearly {verb} {name} {where}")
-    effect = f"{texts[0]}, and {texts[1]}; {_advice(cells, r2[r2['by'] == 'contrast'])}."
-    return Point(effect[:1].upper() + effect[1:], _link(needs.TEMPERATURE), ENTROPY)
+def _by_ratio(cells: pd.DataFrame) -> Point:
+    """The N/d at which T clearly helps or hurts (Holm over all N/d and T), and whether its best value falls as N
+    grows."""
+    of = dict(iter(cells.groupby("metric")))
+    limited = of.get(LIMITED)
+    r2 = of["r2"] if limited is None else limited
+    by_ratio = r2[r2["by"] == "N/d"]
+    clear = by_ratio[_clear(by_ratio)]
+    raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
+    least = f"{WORST['r2']:g}".replace("-", MINUS)
+    words = "" if limited is None else f", where an R2 below {least} counts as {least}"
+    judged = {"test R2": r2, "support recovery": of["support_recovery"]}
+    advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
+    verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
+    said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
+    return Point(
+        f"Depending on its value, T clearly raises test R2 at {raised} and clearly lowers it at {lowered}{words}; the "
+        f"paper's advice to raise T as N decreases {said}.",
+        _link(needs.TEMPERATURE),
+        ENTROPY,
+    )
 
 
-def _advice(cells: pd.DataFrame, contrasts: pd.DataFrame) -> str:
+def _where(clear: pd.DataFrame) -> str:
+    """The N/d of clear effects, and the largest of them."""
+    if clear.empty:
+        return "no N/d"
+    most = clear.loc[clear["mean"].abs().idxmax()]
+    ratios = listed([f"{ratio:g}" for ratio in sorted(clear["ratio"].unique())])
+    at = f" at N/d {most['ratio']:g}" if clear["ratio"].nunique() > 1 else ""
+    return f"N/d {ratios} (most: {signed(most['mean'])} with T = {most['temperature']:g}{at})"
+
+
+def _advice(cells: pd.DataFrame) -> str:
     """Whether T should rise as N decreases, as the paper says: its best value, which may be 0, falls with N/d.
 
-    contrasts: by T, its effect at the smallest N/d less that at the largest.
+    The best T at the smallest N/d must also clearly gain more there than at the largest.
     """
-    means = cells.pivot(index="ratio", columns="temperature", values="mean").assign(**{"0": 0.0})
+    by_ratio, contrasts = (cells[cells["by"] == by] for by in ("N/d", "contrast"))
+    means = by_ratio.pivot(index="ratio", columns="temperature", values="mean").assign(**{"0": 0.0})
     best = means.idxmax(axis=1).astype(float)
-    advice = "the paper's advice to raise T as N decreases"
     if best.iloc[0] <= best.iloc[-1]:
-        return f"{advice} does not hold"
+        return "does not hold"
     larger = contrasts[_clear(contrasts) & (contrasts["mean"] > 0)]
-    return (
-        f"{advice} holds" if best.iloc[0] in set(larger["temperature"]) else f"whether {advice} holds is inconclusive"
-    )
+    return "holds" if best.iloc[0] in set(larger["temperature"]) else "is undecided"
 
 
 def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
     """On the data whose models are overparameterised: whether some T clearly changes accuracy, and its clearest change.
 
-    by_data: the effects of T on accuracy, by what the data are called.
+    by_data: the effects of T on accuracy, by the label of the data.
     """
     over_all = {name: cells[cells["by"] == "all"] for name, cells in by_data.items()}
     changed = [name for name, cells in over_all.items() if _clear(cells).any()]
@@ -104,7 +121,7 @@ def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
     sizes = [f"{_change(cells.loc[cells['p'].idxmin()])} on {name}" for name, cells in over_all.items()]
     clearest = "changes are" if len(sizes) > 1 else "change is"
     return Point(
-        "In overparameterised models, whose case the paper leaves open, "
+        "In overparameterised models, which the paper leaves for future work, "
         f"{'some' if changed else 'no'} T clearly changes accuracy{where}: the clearest {clearest} {listed(sizes)}.",
         _link(needs.TEMPERATURE_GOLUB),
         ENTROPY,
@@ -112,7 +129,7 @@ def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
 
 
 def _tuned_alike(card: Card) -> Iterator[Point]:
-    """E-FLoPS less FLoPS, each the best of as many trials."""
+    """E-FLoPS minus FLoPS, each the best of equally many trials."""
     rows = card["facts"]["entropy"]
     if not rows:
         return
@@ -124,16 +141,18 @@ def _tuned_alike(card: Card) -> Iterator[Point]:
     if all(each["low"] > -MARGIN and each["high"] < MARGIN for each in rows):
         verdict = f"T = 0 is as good within {MARGIN:g}"
     sizes = listed([f"{_interval(each['mean'], each['low'], each['high'])} in {each['metric']}" for each in rows])
+    alone = rows[0].get("alone")
+    differ = f"; the settings that the search chose for them differ only in T, {alone:g} and 0" if alone else ""
     yield Point(
         f"With equal tuning, {verdict or 'it is inconclusive whether T = 0 is as good'}: E-FLoPS minus FLoPS (T = 0) "
-        f"is {sizes}, over {rows[0]['draws']} draws.",
+        f"is {sizes}, over {rows[0]['draws']} draws{differ}.",
         "tables/support_recovery_tests",
         ENTROPY,
     )
 
 
 def settings(card: Card, source: Source) -> Iterator[Point]:
-    """What the paper's numbers reveal about its settings, and what those that it leaves open decide."""
+    """What the paper's numbers reveal about its settings, and the effect of settings that it leaves open."""
     yield from _nearest(card)
     rules = _metric(source.table(needs.RECOVERY), "support_recovery")
     if rules is not None:
@@ -162,7 +181,7 @@ def _nearest(card: Card) -> Iterator[Point]:
 
 
 def _printed_rule(rules: pd.DataFrame) -> Iterator[Point]:
-    """What the paper's way back from mean gates to their parameters costs."""
+    """The cost of the paper's rule for recovering gate parameters from mean gates."""
     link = _link(needs.RECOVERY)
     if pd.isna(rules.loc["paper", "mean"]):
         yield Point("With gate parameters recovered from mean gates by the printed rule, every run diverges.", link)
@@ -175,7 +194,7 @@ def _printed_rule(rules: pd.DataFrame) -> Iterator[Point]:
 
 
 def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
-    """How many of the leading genes stay under each other scaling of the leukaemia data."""
+    """How many of the leading genes remain under the other scalings of the leukaemia data."""
     first = _leading(shares, INTENSITY)
     others = shares[shares["experiment"] != INTENSITY].drop_duplicates("experiment")
     stay = [
@@ -190,7 +209,7 @@ def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
 
 
 def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
-    """What sparse communication throughout costs E-FLoPS as the paper describes it, and with error feedback."""
+    """The cost of sparse communication throughout for E-FLoPS, as the paper describes it and with error feedback."""
     for path, regimes in ((needs.COMMUNICATION, FEEDBACK), (needs.REGIMES, SPARSE)):
         cells = source.table(path)
         if cells is None:
@@ -241,14 +260,15 @@ def _aims(tests: pd.DataFrame) -> Iterator[Point]:
 
 
 def _parts(tests: pd.DataFrame) -> Iterator[Point]:
-    """Which part of what is gained on MNIST is the feedback's, and which the gates'."""
+    """How much of the gain on MNIST comes from the feedback, and how much from the gates."""
     for row in tests[tests["draws"] == "all"].itertuples():
         change = _interval(row.difference, row.low, row.high)
         yield Point(f"Accuracy on MNIST, “{row.reference}” minus “{row.other}”: {change}.", _link(needs.FEEDBACK))
 
 
 def shared_gates(_: Card, source: Source) -> Iterator[Point]:
-    """What a gate per gene changes on the leukaemia data, and a gate per unit on MNIST, beside gates of weights."""
+    """The effect of a gate per gene on the leukaemia data, and of a gate per unit on MNIST, compared with a gate per
+    weight."""
     genes, units = source.table(needs.GENE_GATES), source.table(needs.UNIT_GATES)
     if genes is not None:
         rows = [
@@ -290,7 +310,7 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
 
 
 def tau(one: pd.Series, other: pd.Series) -> float:
-    """Kendall's tau-b of two series of the methods that both have; 0 where either has no order."""
+    """Kendall's tau-b of two series over their common methods; 0 if either is constant."""
     both = one.index.intersection(other.index)
     value = float(stats.kendalltau(one.loc[both], other.loc[both]).statistic)
     return 0.0 if pd.isna(value) else value
@@ -302,7 +322,7 @@ def _link(path: str) -> str:
 
 
 def _clear(cells: pd.DataFrame) -> np.ndarray:
-    """Which effects of T are clear, by Holm over all of the cells."""
+    """Which effects of T are significant after Holm's adjustment over all cells."""
     return holm(cells["p"].to_numpy(float)) < ALPHA
 
 
@@ -311,7 +331,7 @@ def _change(row: pd.Series) -> str:
 
 
 def _interval(mean: float, low: float, high: float) -> str:
-    """A difference with its interval, where it has one."""
+    """A difference with its interval, if it has one."""
     return signed(mean) if pd.isna(low) else f"{signed(mean)} ({signed(low)} to {signed(high)})"
 
 
