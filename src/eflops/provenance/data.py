@@ -37,8 +37,8 @@ def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bo
     made = read_manifest(again / name)
     if made["sha256"] != expected:
         raise OtherData(
-            f"{DATA}/{name}: the rebuilt data differ from the data of the training run; they are forged, or the code has"
-            " changed."
+            f"{DATA}/{name}: the rebuilt data differ from the data of the training run; they are forged, or the code "
+            "has changed."
         )
     if made["meta"] != manifest["meta"]:
         raise OtherData(f"{DATA}/{name}: its facts (meta) are not those that its settings give.")
