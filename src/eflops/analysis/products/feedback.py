@@ -120,7 +120,7 @@ def comparisons(
     Args:
         names: what the regime of each experiment is called.
         pairs: comparisons, each with its `metric`, `one` and `other` (experiment and method), and where there are any
-            its `ratios` and its `aim`, a key of `AIMS` with a number.
+            its `ratios`, its `aim`, a key of `AIMS` with a number, and whose effect it `shows`, in words.
         unseen: draws that nobody had seen before; comparisons are made on these alone too.
     """
     runs = {name: source.sending(source.runs(name)) for name in names}
@@ -152,7 +152,7 @@ def comparisons(
 
 COLUMNS = [
     *("metric", "ratio", "draws", "reference", "other", "n", "mean_reference", "mean_other", "difference", "low"),
-    *("high", "t", "df", "p", "aim", "met"),
+    *("high", "t", "df", "p", "aim", "met", "shows"),
 ]
 
 
@@ -175,7 +175,7 @@ def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str)
         met = AIMS[aim](test, limit) if aim and not math.isnan(test["low"]) else None
         words = f"{aim} {with_minus('{:g}', limit)}" if aim else ""
         keys = {"metric": pair["metric"], "ratio": ratio, "draws": group["draws"].iloc[0]}
-        yield {**keys, "reference": one, "other": other, **test, "aim": words, "met": met}
+        yield {**keys, "reference": one, "other": other, **test, "aim": words, "met": met, "shows": pair.get("shows", "")}
 
 
 def _printed(row: pd.Series) -> Row:
@@ -188,6 +188,7 @@ def _printed(row: pd.Series) -> Row:
         "draws": row["draws"],
         "method": row["reference"],
         "minus": row["other"],
+        "shows": row["shows"] or MISSING,
         "means": means if len(means.numbers) == 2 else MISSING,
         "difference": difference(row),
         "p": probability(row, "p"),
