@@ -57,6 +57,7 @@ def _write(config: Config, name: str, folder: Path, diverged: bool) -> None:
                         | {"parameters": size, "kept": 7, "paper_training": 900, "macs": 10, "dense_macs": 50}
                         | {key: int(draw.integers(1, 1000)) for key in TRAFFIC}
                         | {f"set_{key}": value for key, value in settings.items()}
+                        | {"result_sha256": f"{name}/{path}"}
                         | {"record": path, "support": " ".join(map(str, sorted(draw.choice(300, 7, replace=False))))}
                     )
                     curves += [

@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -42,6 +43,8 @@ ENGINES = {
 NO_PARTS: Names = {("data set", "build"), ("method", "base")}
 # What the functions of a role return.
 RETURNED: Mapping[Role, tuple[str, ...]] = {"product": ("Table", "Figure"), "claim": ("Judgement",)}
+# The settings of numba, which it reads in the working folder.
+NUMBA = ".numba_config.yaml"
 # Where a config names code: the section, and the keys of its entries.
 SECTIONS: tuple[tuple[str, str, Role], ...] = (
     ("methods", "method", "method"),
@@ -65,7 +68,15 @@ class _Trusted:
     folder: Path | None = None
 
 
-_trusted = _Trusted()
+# Of this thread and session alone: a thread that is started later trusts nothing unless it gets the context.
+_trusted: ContextVar[_Trusted] = ContextVar("trusted")
+
+
+def _present() -> _Trusted:
+    """What is let in now; nothing before the first session."""
+    if _trusted.get(None) is None:
+        _trusted.set(_Trusted())
+    return _trusted.get()
 
 
 class Untrusted(UserError):
@@ -90,7 +101,7 @@ def load(role: Role, name: str) -> Any:
             f"{name}: this {role} is not part of eflops, so a results folder or a message cannot run"
             " it; name it in config.yaml if it is yours, or add --trust if you trust the author of the folder."
         )
-    if (folder := _trusted.folder) and not packaged and str(folder) not in sys.path:
+    if (folder := own_folder()) and not packaged and str(folder) not in sys.path:
         # Last, so that no file there shadows a library. Not before a name is trusted: libraries try to import many
         # modules that are not installed, and a results folder in which a command is typed may hold files of such names.
         sys.path.append(str(folder))
@@ -110,24 +121,25 @@ def load(role: Role, name: str) -> Any:
 
 def is_trusted(role: Role, name: str) -> bool:
     """Whether the user let a name in, for all roles or for this one."""
-    while not _trusted.all and (role, name) not in _trusted.names and _trusted.configs:
-        allow_config(_read(_trusted.configs.pop()))
-    return _trusted.all or (role, name) in _trusted.names
+    trusted = _present()
+    while not trusted.all and (role, name) not in trusted.names and trusted.configs:
+        allow_config(_read(trusted.configs.pop()))
+    return trusted.all or (role, name) in trusted.names
 
 
 def allow(role: Role, name: str) -> None:
     """Let a name in."""
-    _trusted.names.add((role, name))
+    _present().names.add((role, name))
 
 
 def allow_all() -> None:
     """Let every name in: the user started what runs."""
-    _trusted.all = True
+    _present().all = True
 
 
 def allow_config(config: object) -> None:
     """Let in whatever the user's config, as a plain mapping, names."""
-    _trusted.names.update(_named(config))
+    _present().names.update(_named(config))
 
 
 @contextmanager
@@ -140,26 +152,40 @@ def session(*own_configs: Path, folder: Path | None = None) -> Iterator[None]:
         own_configs: config files of the user; one that is absent names nothing.
         folder: where modules of the user's may lie besides what Python finds anyway.
     """
-    global _trusted
-    before, path = _trusted, list(sys.path)
-    _trusted = _Trusted(configs=[config.absolute() for config in own_configs], folder=folder and folder.absolute())
+    if folder:
+        _refuse_settings(folder)
+    path = list(sys.path)
+    configs = [config.absolute() for config in own_configs]
+    before = _trusted.set(_Trusted(configs=configs, folder=folder and folder.absolute()))
     try:
         yield
     finally:
-        _trusted, sys.path[:] = before, path
+        _trusted.reset(before)
+        sys.path[:] = path
 
 
 def own_folder() -> Path | None:
     """Where modules of the user's may lie besides what Python finds anyway."""
-    return _trusted.folder
+    return _present().folder
 
 
 def disown(folder: Path) -> None:
     """Take nothing for the user's that lies in a folder which is only read: its sender may have put it there."""
-    inside = folder.resolve()
-    _trusted.configs = [path for path in _trusted.configs if not path.resolve().is_relative_to(inside)]
-    if _trusted.folder and _trusted.folder.resolve().is_relative_to(inside) and not _trusted.all:
-        _trusted.folder = None
+    _refuse_settings(folder)
+    inside, trusted = folder.resolve(), _present()
+    trusted.configs = [path for path in trusted.configs if not path.resolve().is_relative_to(inside)]
+    if trusted.folder and trusted.folder.resolve().is_relative_to(inside) and not trusted.all:
+        trusted.folder = None
+
+
+def _refuse_settings(folder: Path) -> None:
+    """Refuse a working folder whose settings numba would obey: they can name machine code to load, or a file to write.
+
+    A folder that is only read can become the working folder too, as a crate does.
+    """
+    if (folder / NUMBA).exists():
+        right = "remove it, or set environment variables instead if it is yours"
+        raise UserError(f"{folder / NUMBA}: numba would read this file and run machine code that it names; {right}.")
 
 
 def _target(role: Role, name: str) -> tuple[str, str]:

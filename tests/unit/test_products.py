@@ -7,9 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 import yaml
+from matplotlib import rcParams, rcParamsDefault
 
 import gathered
-from eflops.analysis.figure import Figure
+from eflops.analysis.figure import Figure, canvas
 from eflops.analysis.needs import judges, targets_of
 from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard import claims
@@ -17,6 +18,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.make import build as build_scorecard
 from eflops.analysis.scorecard.make import markdown
 from eflops.analysis.source import Source
+from eflops.analysis.style import PAGE
 from eflops.config.load import check, merge
 from eflops.config.messages import ConfigError
 from eflops.config.models import Config
@@ -227,8 +229,21 @@ def test_no_two_products_share_a_file() -> None:
 def test_a_figure_of_both_E_FLoPS_and_T_0_says_that_they_differ_in_more_than_T() -> None:
     config = check(RAW)
     for product in products(config):
-        shown = {method for name in product.experiments for method in config.experiments[name].methods}
+        lines = product.parameters.get("lines", {}).values()  # some figures draw chosen methods alone
+        shown = {method for _, method in lines} or {
+            method for name in product.experiments for method in config.experiments[name].methods
+        }
         # golub_scaling shows the methods that every experiment of it ran, and FLoPS is not among them.
         general = product.make.startswith("eflops.analysis.products.general")
         if product.kind == "figure" and not general and product.name != "golub_scaling":
             assert ("differ in more than T" in product.note) == ({"eflops", "flops"} <= shown), product.name
+
+
+def test_no_settings_file_of_matplotlib_changes_a_picture_or_starts_latex(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Matplotlib reads the user's, and one in the working folder, which may be a folder that somebody sent."""
+    for name, value in (("text.usetex", True), ("figure.dpi", 50.0), ("font.family", ["serif"])):
+        monkeypatch.setitem(rcParams, name, value)
+    for name in ("text.usetex", "figure.dpi", "font.family"):
+        canvas()
+        assert rcParams[name] == rcParamsDefault[name]
+    assert rcParams["savefig.dpi"] == PAGE["savefig.dpi"]

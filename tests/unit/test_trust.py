@@ -5,8 +5,11 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,3 +204,32 @@ def test_what_a_job_or_a_command_may_run_ends_with_it(tmp_path: Path, capfd: pyt
     assert not trust.is_trusted("data set", STRANGER)
     cli.main(["audit", str(tmp_path / "absent"), "--trust"])
     assert not trust.is_trusted("data set", STRANGER)
+
+
+def test_what_one_thread_trusts_another_does_not_unless_it_is_handed_on() -> None:
+    """Flower may answer for several clients in threads of one process."""
+    with trust.session(), ThreadPoolExecutor(1) as other:
+        trust.allow_all()
+        assert not other.submit(trust.is_trusted, "method", STRANGER).result()
+        assert other.submit(copy_context().run, trust.is_trusted, "method", STRANGER).result()
+        other.submit(trust.allow_all).result()
+    assert not trust.is_trusted("method", STRANGER)
+
+
+@pytest.mark.parametrize("command", [["audit", "."], ["audit", "--crate", "{}"], ["explain", "{}/results/study.json"]])
+def test_settings_that_make_numba_load_the_senders_machine_code_are_refused(
+    results: Path, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder of the command, or a crate while it is audited, is where numba looks for them."""
+    (results / cli.CONFIG).write_text("")
+    shutil.copytree(results, results.parent / "crate" / "results")
+    for folder in (results, results.parent / "crate", results.parent / "crate" / "results"):
+        (folder / trust.NUMBA).write_text("cache_dir: code\nchrome_trace: written\n")
+    monkeypatch.chdir(results if command[-1] == "." else results.parent)
+    assert cli.main([word.format(results.parent / "crate") for word in command]) == 2
+    assert f"{trust.NUMBA}: numba would read this file" in capsys.readouterr().err
+
+
+def test_numba_reads_its_settings_in_the_file_that_is_refused() -> None:
+    config: Any = import_module("numba.core.config")
+    assert config._config_fname == trust.NUMBA

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from eflops.analysis.source import Source
-from eflops.analysis.style import PAGE, style
+from eflops.analysis.style import INTERACTIVE, PAGE, style
 from eflops.files import sha256_bytes, write_bytes, write_text
 
 if TYPE_CHECKING:
@@ -127,9 +127,11 @@ def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[s
 
 def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8), **options: Any) -> tuple[Any, Any]:
     """An empty figure and its axes."""
-    from matplotlib import figure, rcParams
+    from matplotlib import figure, rcParams, rcParamsDefault
 
-    rcParams.update(PAGE)
+    # Not what a file matplotlibrc says, of the user or in the working folder: it would change pictures, or start LaTeX.
+    defaults = {name: value for name, value in rcParamsDefault.items() if not name.startswith(INTERACTIVE)}
+    rcParams.update(defaults | PAGE)
     drawing = figure.Figure(figsize=size, layout="constrained")
     return drawing, drawing.subplots(rows, columns, **options)
 

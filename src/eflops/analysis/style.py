@@ -15,6 +15,8 @@ PAGE: Any = {
     "legend.fontsize": 7,
     "savefig.dpi": 200,
 }
+# What a notebook sets for itself, and no picture depends on.
+INTERACTIVE = ("backend", "interactive", "toolbar", "figure.max_open_warning", "webagg")
 # Okabe and Ito's palette, safe for colour-blind readers; a method has the same colour and marker in every figure.
 STYLES = {
     "eflops": ("#D55E00", "o"),

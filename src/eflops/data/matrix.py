@@ -152,28 +152,35 @@ def read_table(
         text: the names of columns to read as text; None: all.
         first_is_name: whether the first column names the rows, and so is text too.
     """
-    heading, layout = _layout(path)
+    heading, separator = _layout(path)
     kinds = {
         column: str
         for column, name in enumerate(heading)
         if text is None or name in text or (first_is_name and column == 0)
     }
-    try:
-        table = pd.read_csv(
+
+    def read(decimal: str) -> pd.DataFrame:
+        return pd.read_csv(
             path,
+            sep=separator,
+            decimal=decimal,
             header=0,
             names=range(len(heading)),
             index_col=False,
             dtype=kinds,
             encoding="utf-8-sig",
             low_memory=False,
-            **layout,
         )
+
+    try:
+        # Between semicolons or tabs numbers have a comma or a point: the one that makes more columns numbers.
+        readings = [read(decimal) for decimal in {",": ".", ";": ",.", "\t": ".,"}[separator]]
     except (ValueError, pd.errors.ParserError) as error:
         reason = " ".join(str(error).split())
         raise UserError(
             f"{path} cannot be read as a table: {reason}; save it as CSV or TSV with a header row."
         ) from None
+    table = max(readings, key=lambda reading: reading.select_dtypes("number").shape[1])
     for column in kinds:
         table[column] = table[column].fillna("").str.strip()
     return heading, table
@@ -249,8 +256,8 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
         raise UserError(f"{path} is not an npz file of plain arrays; {right}.") from None
 
 
-def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
-    """The heading, and how columns are parted, from the first two lines."""
+def _layout(path: Path) -> tuple[list[str], str]:
+    """The heading, and what separates columns, from the first two lines."""
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig") as stream:
@@ -259,13 +266,18 @@ def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
         raise UserError(f"{path} is not a text file in UTF-8; save the sheet as CSV UTF-8 or TSV.") from None
     if not second:
         raise UserError(f"{path} has no rows below its header.")
-    layout = {"sep": ","}
-    if {".tsv", ".tab", ".txt"} & set(path.suffixes) or first.count("\t") > first.count(",") + first.count(";"):
-        layout = {"sep": "\t"}
-    elif first.count(";") > first.count(","):
-        layout = {"sep": ";", "decimal": ","}
-    heading, row = csv.reader([first, second], delimiter=layout["sep"])
-    return [""] * (len(row) == len(heading) + 1) + [name.strip() for name in heading], layout
+    separators = ("\t",) if {".tsv", ".tab"} & set(path.suffixes) else (",", ";", "\t")
+    parsed = {separator: [*csv.reader([first, second], delimiter=separator)] for separator in separators}
+
+    def columns(separator: str) -> tuple[bool, int]:
+        heading, row = map(len, parsed[separator])
+        return row - heading in (0, 1), heading
+
+    separator = max(separators, key=columns)
+    heading, row = parsed[separator]
+    if len(heading) == len(row) == 1:
+        raise UserError(f"{path} has a single column, {first.strip()[:60]!r}; separate columns by commas or tabs.")
+    return [""] * (len(row) == len(heading) + 1) + [name.strip() for name in heading], separator
 
 
 def _read_text(path: Path, rows: Rows, columns: Sequence[str], genes: Sequence[str] | None) -> Matrix:

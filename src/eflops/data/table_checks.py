@@ -195,7 +195,7 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
         ends = f" from {known.min():g} to {known.max():g}" if len(known) else ""
         yield f"regression, {spec.target!r} is a number{ends}; {size}."
         few = np.unique(known)
-        if spec.task is None and len(few) <= FEW and not (few % 1).any():
+        if spec.task is None and 1 < len(few) <= FEW and not (few % 1).any():
             whole = f"{spec.target!r} has {len(few)} different whole numbers"
             yield f"{whole}; if they are classes, set task: classification."
     finite = np.isfinite(matrix.values).all(axis=0)
@@ -204,6 +204,11 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
     if same:
         have = count(same, f"{columns} has", f"{columns}s have")
         yield f"{matrix.source}: {have} the same value in all rows and cannot help: {listed(same)}."
+    steps = np.diff(matrix.values, axis=0) == 1
+    numbering = [name for name, all_ones in zip(matrix.features, steps.all(axis=0), strict=True) if all_ones]
+    if numbering and len(matrix.rows) > FEW:
+        have = count(numbering, f"{columns} numbers", f"{columns}s number")
+        yield f"{matrix.source}: {have} the {rows}s: {listed(numbering)}; list it under ignore, or as id."
     if not matrix.features:
         return
     first: dict[bytes, str] = {}

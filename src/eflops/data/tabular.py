@@ -1,5 +1,6 @@
 """Rows of a table as the config describes them: read, encoded as features, split into test rows and clients."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ Task = Literal["regression", "classification"]
 # Test rows of each class at least: with one, accuracy and AUC of a class are a coin.
 LEAST_TESTED = 2
 PER_FEATURE = Scaling("per_feature")
+# A number as spreadsheets print it, such as 1,234.50 or 12%.
+PRINTED = re.compile(r"[-+\u2212]?\d[\d.,'\s]*%?")
 # What a row and a feature are called in sentences about a table.
 WORDS = ("row", "column")
 
@@ -86,11 +89,21 @@ def _read_columns(spec: Spec) -> Matrix:
     if spec.features:
         wanted = [index for name in spec.features for index in wanted if heading[index] == name]
     encoded, wrong = _encoded(path, table, [(index, heading[index]) for index in wanted], spec.one_hot)
-    numeric = _numeric(column(spec.target))
+    labels = column(spec.target)
+    odd = _odd_entries(labels, spec.one_hot)
+    numeric = _numeric(labels) or bool(odd)
     task = spec.task or ("classification" if spec.classes or not numeric else "regression")
-    target = column(spec.target).to_numpy(np.float64) if task == "regression" and numeric else None
-    wrong += _target_faults(path, column(spec.target), spec.target, task, numeric)
-    columns = {spec.target: tuple(map(as_text, column(spec.target)))}
+    target = pd.to_numeric(labels, errors="coerce").to_numpy(np.float64) if task == "regression" and numeric else None
+    if odd:
+        wrong.append(
+            f"{path}: the target {spec.target!r} contains text among its numbers: {listed(odd)}; fix these rows."
+        )
+    elif task == "regression" and not numeric:
+        seen = listed(sorted(set(map(as_text, labels)) - {""}))
+        wrong.append(
+            f"{path}: task: regression needs numbers, and {spec.target!r} holds {seen}; use task: classification."
+        )
+    columns = {spec.target: tuple(map(as_text, labels))}
     columns |= {spec.sites: tuple(column(spec.sites))} if spec.sites else {}
     values = np.column_stack([*encoded.values()]) if encoded else np.empty((len(table), 0))
     if not encoded:
@@ -116,7 +129,7 @@ def _encoded(
         if pd.api.types.is_numeric_dtype(column.dtype):
             features[index, name] = column.to_numpy(np.float64, na_value=np.nan)
             continue
-        odd = _odd_entries(column)
+        odd = _odd_entries(column, most)
         empty = [str(row + 1) for row in np.flatnonzero(column == "")]
         values = sorted(set(column) - {""})
         if odd:
@@ -141,21 +154,18 @@ def _encoded(
     return features, wrong
 
 
-def _odd_entries(column: pd.Series) -> list[str]:
-    """The entries that make text of a column of which most are numbers; none where it is text throughout."""
+def _odd_entries(column: pd.Series, most: int) -> list[str]:
+    """The entries that make text of a column of numbers: few among numbers, or numbers that are printed for people.
+
+    most: text of so few values may be classes, such as versions, though it looks like numbers.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return []
     filled = column[column != ""]
-    words = filled[pd.to_numeric(filled, errors="coerce").isna()]
-    return words.unique().tolist() if 0 < len(words) < 0.5 * len(filled) else []
-
-
-def _target_faults(path: Path, column: pd.Series, name: str, task: Task, numeric: bool) -> list[str]:
-    odd = [] if numeric or pd.api.types.is_bool_dtype(column.dtype) else _odd_entries(column)
-    if odd:
-        return [f"{path}: the target {name!r} contains text among its numbers: {listed(odd)}; fix these rows."]
-    if task == "regression" and not numeric:
-        seen = listed(sorted(set(map(as_text, column)) - {""}))
-        return [f"{path}: task: regression needs numbers, and {name!r} holds {seen}; use task: classification."]
-    return []
+    words = filled[pd.to_numeric(filled, errors="coerce").isna()].unique().tolist()
+    few = filled.isin(words).sum() < 0.5 * len(filled)
+    printed = filled.nunique() > most and all(map(PRINTED.fullmatch, words))
+    return words if few or printed else []
 
 
 def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Matrix:

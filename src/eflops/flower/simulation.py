@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from contextvars import copy_context
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -86,13 +87,14 @@ def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None
         raise UserError("engine: flower needs Ray; install it with: pip install 'eflops[simulation]'")
     from flwr.simulation import run_simulation
 
-    server = ServerApp()
+    # Flower runs the server in a thread of its own, which is to trust what this one does.
+    server, context_here = ServerApp(), copy_context()
 
     @server.main()
     def main(grid: Grid, context: Context) -> None:
         batched.prepare()
         met = meet(grid, clients, None, FaultPolicy().seconds)
-        work(grid, {client: node.number for client, node in met.items()})
+        context_here.run(work, grid, {client: node.number for client, node in met.items()})
 
     logging.getLogger("flwr").setLevel(logging.ERROR)
     # The names of Ray's sockets have room for a short folder only.

@@ -122,7 +122,7 @@ def read_model(path: Path) -> LinearModel:
 
 def write_model(store: Store, experiment: str, method: str, draw: int, seed: int, out: Path) -> None:
     """Write the final model of one run: the CNN as a torch program, a linear model of named features as CSV."""
-    run = store.record(run_path(store, experiment, method, draw, seed))
+    run = store.record(path_of_run(store, experiment, method, draw, seed))
     if run.origin.job.model != "cnn":
         return model_of(store, experiment, method, draw, seed).write(out)
     from eflops.provenance.network import export, network_of
@@ -132,7 +132,7 @@ def write_model(store: Store, experiment: str, method: str, draw: int, seed: int
 
 def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
     """The final model of one run of an experiment on data whose features have names."""
-    path = run_path(store, experiment, method, draw, seed)
+    path = path_of_run(store, experiment, method, draw, seed)
     run = store.record(path)
     manifest = stored_manifest(store, run.origin.data)
     settings, meta = manifest["settings"], manifest["meta"]
@@ -162,7 +162,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
     )
 
 
-def run_path(store: Store, experiment: str, method: str, draw: int, seed: int) -> str:
+def path_of_run(store: Store, experiment: str, method: str, draw: int, seed: int) -> str:
     """The path of a run below the runs; one that is not there is refused, and the error says which are."""
     below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
     path = f"{below}/{Run(BASE, draw, seed).path}"

@@ -3,8 +3,8 @@
 Records of experiments are packed into one file, those of searches are left out (what a search chose stands in the
 config). The specs and manifests of jobs are packed into another file; of data the manifests alone are kept. What is
 gathered from records is left out because it follows from them.
-The report is left out too: it is mostly scripts, and shows the same tables and figures. Everything else is copied, and
-every byte stands under a hash.
+The report and the tables' HTML are left out too: the explorer shows the same tables and figures. Everything else is
+copied, and every byte stands under a hash.
 """
 
 import os
@@ -23,7 +23,7 @@ from eflops.files import write_text
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
-from eflops.results.paths import CELLS, SPECS
+from eflops.results.paths import CELLS, SPECS, UNPUBLISHED_SUFFIX
 from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
 from eflops.script import FULL
 
@@ -72,7 +72,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
         if entry.name in LEFT_OUT or entry.name.startswith("."):
             continue
         if entry.is_dir():
-            shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*"))
+            shutil.copytree(entry, out / entry.name, ignore=shutil.ignore_patterns(".*", f"*{UNPUBLISHED_SUFFIX}"))
         else:
             shutil.copyfile(entry, out / entry.name)
     recorded = study.read_study(results)

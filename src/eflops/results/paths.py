@@ -41,6 +41,8 @@ EXPLORER = "explorer.html"
 JOB_TIME = "logs/{job}.json"
 
 FORMATS: dict[Kind, tuple[str, ...]] = {"table": ("csv", "md", "tex", "html"), "figure": ("svg", "pdf", "png", "csv")}
+# Left out of published results, whose explorer shows the same tables.
+UNPUBLISHED_SUFFIX = ".html"
 
 
 def product(kind: Kind, name: str, suffix: str = "csv") -> str:

@@ -285,7 +285,10 @@ class ModuleModel:
         with torch.enable_grad(), explained(self._step(x)):
             self._check_output(self.output(theta, x, False), len(x))
             loss = self.loss(theta, x, y, (0, 0, 0, 0))
-            (gradient,) = torch.autograd.grad(loss, theta)
+            if not isinstance(loss, Tensor) or loss.ndim:
+                given = f"one of shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
+                raise UserError(f"model {self.name}: loss should return a tensor of one number, not {given}.")
+            torch.autograd.grad(loss, theta)
             again = self.loss(theta, x, y, (0, 0, 0, 0))
         changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
         if changed:
@@ -293,8 +296,6 @@ class ModuleModel:
                 f"model {self.name}: training changes its buffers {_listed(changed)}, which clients do not exchange;"
                 " use a norm without running statistics, such as torch.nn.GroupNorm."
             )
-        if loss.ndim or gradient.shape != theta.shape:
-            raise UserError(f"model {self.name}: loss should return one number, but returned shape {list(loss.shape)}.")
         if not torch.equal(loss.nan_to_num(), again.nan_to_num()):
             raise UserError(
                 f"model {self.name}: the same weights and rows have a different loss in a second call; draw random "

@@ -8,24 +8,30 @@ import pandas as pd
 from eflops.analysis.cells import Row, difference, number, probability, rows_by, spread
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, letter, sentence
 from eflops.analysis.paper import OVERLAP
+from eflops.analysis.search import WORST
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import compare
 from eflops.analysis.stats.summary import summarise, units_in_words, with_metric
-from eflops.analysis.stats.temperature import EFFECT, effects, twins
+from eflops.analysis.stats.temperature import EFFECT, LIMITED, effects, twins
 from eflops.analysis.stats.trials import TEMPERATURE
 from eflops.analysis.style import METRIC_AXES, METRIC_STYLES
 from eflops.analysis.table import Table
-from eflops.analysis.text import short
+from eflops.analysis.text import MINUS, short
 
 NAMES = {"r2": "test R²", "support_recovery": "recovery", "accuracy": "accuracy", "auc": "AUC"}
+NAMES[LIMITED] = f"test R², at least {WORST['r2']:g}".replace("-", MINUS)
 METRICS = ("support_recovery", "r2")
 PROFILE = ["case", "temperature", "metric", "mean", "sd", "n", "diverged", "difference", "low", "high", "p", "units"]
+LIMIT = "a lower R² counts as this, as that of a diverged run does in the search, so that no single setting decides."
 NOTHING = "No run of the search has a counterpart at T = 0."
 
 
 def search_effects(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> pd.DataFrame:
     """The effects of T over all settings of a search; splits: whether its draws are splits of the same samples."""
-    return effects(twins(source.search_runs(search), metrics), OVERLAP if splits else 0.0)
+    runs = source.search_runs(search)
+    if LIMITED in metrics:
+        runs = runs.assign(**{LIMITED: runs["r2"].clip(lower=WORST["r2"])})
+    return effects(twins(runs, metrics), OVERLAP if splits else 0.0)
 
 
 def table(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> Table:
@@ -48,6 +54,7 @@ def table(source: Source, search: str, metrics: Sequence[str], splits: bool = Fa
         "drew are included, admitted or not."
         + (" Rows without N/d show the mean over all N/d of the search." if "N/d" in set(data["by"]) else "")
         + (f" Settings with a diverged run are left out, at most {left_out}." if left_out else "")
+        + (f" {NAMES[LIMITED][0].upper()}{NAMES[LIMITED][1:]}: {LIMIT}" if LIMITED in metrics else "")
     )
     return Table(data, rows, note if rows else NOTHING, columns=() if rows else ["settings"])
 
@@ -106,7 +113,8 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
 
 def figure(source: Source, search: str, zero: str) -> Figure:
     """The change from T = 0 over T by N/d, of recovery and of R2; and what the best setting at each T attains."""
-    over_settings = search_effects(source, search, METRICS)
+    metrics = ("support_recovery", LIMITED)
+    over_settings = search_effects(source, search, metrics)
     over_settings = over_settings[over_settings["by"].isin(["all", "N/d"])]
     cells = profile_cells(source, source.experiment, zero)
     at_best = cells[cells["case"].str.fullmatch(r"t[0-9_]+")]
@@ -116,7 +124,7 @@ def figure(source: Source, search: str, zero: str) -> Figure:
         if over_settings.empty:
             return sentence(NOTHING)
         drawing, axes = canvas(1, 3, size=(7.0, 2.7))
-        for axis, metric in zip(axes, METRICS, strict=False):
+        for axis, metric in zip(axes, metrics, strict=False):
             _draw_effects(axis, over_settings[over_settings["metric"] == metric], metric)
         _draw_profile(axes[2], at_best)
         for axis, name in zip(axes, "abc", strict=True):
@@ -142,7 +150,7 @@ def _draw_effects(axes: Axes, cells: pd.DataFrame, metric: str) -> None:
         label, line = ("all N/d", "--") if all_ratios else (str(group), "-")
         look = {"color": colour, "label": label, "linestyle": line, "marker": "o"}
         _draw_line(axes, part, "mean", index - len(groups) / 2, look)
-    axes.set(ylabel="change from $T = 0$, all settings", title=METRIC_AXES[metric])
+    axes.set(ylabel="change from $T = 0$, all settings", title=METRIC_AXES.get(metric, "test $R^2$, at least $-1$"))
 
 
 def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:

@@ -55,13 +55,17 @@ class LineJson(TypedDict):
 
 
 class EntropyEffect(TypedDict):
-    """E-FLoPS minus T = 0 in one metric: the mean over draws with its interval."""
+    """E-FLoPS minus T = 0 in one metric: the mean over draws with its interval.
+
+    alone: the T of E-FLoPS where it is the only setting that differs from those of T = 0, else None.
+    """
 
     metric: str
     mean: float
     low: float
     high: float
     draws: int
+    alone: NotRequired[float | None]
 
 
 class NearestRate(TypedDict):

@@ -18,6 +18,7 @@ from eflops.analysis.scorecard.sections import OF_CLAIMS, OWN, SECTIONS, section
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
 from eflops.analysis.source import Source
+from eflops.analysis.stats.trials import SETTING, TEMPERATURE
 from eflops.analysis.text import ABSENT, markdown_table, signed
 from eflops.errors import UserError
 from eflops.files import write_text
@@ -181,7 +182,10 @@ def _entropy(evidence: Evidence) -> list[EntropyEffect]:
             continue
         low, high = comparison.interval
         mean, draws = comparison.mean, len(comparison.values)
-        rows.append({"metric": name, "mean": mean, "low": low, "high": high, "draws": draws})
+        settings = runs.filter(regex=f"^{SETTING}").groupby(runs["method"]).first()
+        differing = settings.columns[settings.nunique(dropna=False) > 1]
+        alone = float(settings.loc[METHOD, TEMPERATURE]) if list(differing) == [TEMPERATURE] else None
+        rows.append({"metric": name, "mean": mean, "low": low, "high": high, "draws": draws, "alone": alone})
     return rows
 
 

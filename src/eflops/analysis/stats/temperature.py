@@ -17,6 +17,8 @@ from eflops.analysis.stats.trials import TEMPERATURE, WITHOUT
 from eflops.analysis.text import pluralise
 
 KEYS = ["setting", "ratio", "draw", "seed"]
+# Test R2 limited below: at the smallest N/d single settings have an R2 of -10, which would decide the mean over all.
+LIMITED = "r2_limited"
 STEPS, GATE_RATE = "set_local_steps", "set_gate_rate"
 EFFECT = ["metric", "by", "group", "ratio", "temperature", "mean", "low", "high", "df", "p", "sd_settings", "sd_draws"]
 EFFECT += ["sd_residual", "settings", "draws", "missing", "helps", "hurts"]

@@ -11,8 +11,10 @@ from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.claims.synthetic import MARGIN
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
+from eflops.analysis.search import WORST
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import holm
+from eflops.analysis.stats.temperature import LIMITED
 from eflops.analysis.summary.point import COMMUNICATION, ENTROPY, HELD_OUT, Point
 from eflops.analysis.summary.verdicts import ALL_LINES, PRIOR
 from eflops.analysis.text import MINUS, listed, signed
@@ -47,7 +49,7 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
     if cells is not None and len(cells):
         yield _over_settings(cells)
         if (cells["by"] == "N/d").any():
-            yield _by_ratio(cells[cells["metric"] == "r2"])
+            yield _by_ratio(cells)
     others = {name: _metric(source.table(path), "accuracy") for name, path in OTHER_DATA.items()}
     if known := {name: each for name, each in others.items() if each is not None and len(each)}:
         yield _overparameterised(known)
@@ -67,36 +69,50 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     )
 
 
-def _by_ratio(r2: pd.DataFrame) -> Point:
+def _by_ratio(cells: pd.DataFrame) -> Point:
     """At which N/d T helps and hurts, by Holm over all N/d and T; and whether its best value falls as N grows."""
-    cells = r2[r2["by"] == "N/d"]
-    clear = cells[_clear(cells)]
-    texts = []
-    for verb, name, rows in (
-        ("raises", "test R2", clear[clear["mean"] > 0]),
-        ("lowers", "it", clear[clear["mean"] < 0]),
-    ):
-        ratios = listed([f"{ratio:g}" for ratio in sorted(rows["ratio"].unique())])
-        where = f"at N/d {ratios} (by at most {rows['mean'].abs().max():.3f})" if ratios else "at any N/d"
-        texts.append(f"{'some' if ratios else 'no'} T clearly {verb} {name} {where}")
-    effect = f"{texts[0]}, and {texts[1]}; {_advice(cells, r2[r2['by'] == 'contrast'])}."
-    return Point(effect[:1].upper() + effect[1:], _link(needs.TEMPERATURE), ENTROPY)
+    of = dict(iter(cells.groupby("metric")))
+    limited = of.get(LIMITED)
+    r2 = of["r2"] if limited is None else limited
+    by_ratio = r2[r2["by"] == "N/d"]
+    clear = by_ratio[_clear(by_ratio)]
+    raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
+    least = f"{WORST['r2']:g}".replace("-", MINUS)
+    words = "" if limited is None else f", where an R2 below {least} counts as {least}"
+    judged = {"test R2": r2, "support recovery": of["support_recovery"]}
+    advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
+    verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
+    said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
+    return Point(
+        f"Depending on its value, T clearly raises test R2 at {raised} and clearly lowers it at {lowered}{words}; the "
+        f"paper's advice to raise T as N decreases {said}.",
+        _link(needs.TEMPERATURE),
+        ENTROPY,
+    )
 
 
-def _advice(cells: pd.DataFrame, contrasts: pd.DataFrame) -> str:
+def _where(clear: pd.DataFrame) -> str:
+    """The N/d of clear effects, and the largest of them."""
+    if clear.empty:
+        return "no N/d"
+    most = clear.loc[clear["mean"].abs().idxmax()]
+    ratios = listed([f"{ratio:g}" for ratio in sorted(clear["ratio"].unique())])
+    at = f" at N/d {most['ratio']:g}" if clear["ratio"].nunique() > 1 else ""
+    return f"N/d {ratios} (most: {signed(most['mean'])} with T = {most['temperature']:g}{at})"
+
+
+def _advice(cells: pd.DataFrame) -> str:
     """Whether T should rise as N decreases, as the paper says: its best value, which may be 0, falls with N/d.
 
-    contrasts: by T, its effect at the smallest N/d less that at the largest.
+    The best T at the smallest N/d must also clearly gain more there than at the largest.
     """
-    means = cells.pivot(index="ratio", columns="temperature", values="mean").assign(**{"0": 0.0})
+    by_ratio, contrasts = (cells[cells["by"] == by] for by in ("N/d", "contrast"))
+    means = by_ratio.pivot(index="ratio", columns="temperature", values="mean").assign(**{"0": 0.0})
     best = means.idxmax(axis=1).astype(float)
-    advice = "the paper's advice to raise T as N decreases"
     if best.iloc[0] <= best.iloc[-1]:
-        return f"{advice} does not hold"
+        return "does not hold"
     larger = contrasts[_clear(contrasts) & (contrasts["mean"] > 0)]
-    return (
-        f"{advice} holds" if best.iloc[0] in set(larger["temperature"]) else f"whether {advice} holds is inconclusive"
-    )
+    return "holds" if best.iloc[0] in set(larger["temperature"]) else "is undecided"
 
 
 def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
@@ -110,7 +126,7 @@ def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
     sizes = [f"{_change(cells.loc[cells['p'].idxmin()])} on {name}" for name, cells in over_all.items()]
     clearest = "changes are" if len(sizes) > 1 else "change is"
     return Point(
-        "In overparameterised models, whose case the paper leaves open, "
+        "In overparameterised models, which the paper leaves for future work, "
         f"{'some' if changed else 'no'} T clearly changes accuracy{where}: the clearest {clearest} {listed(sizes)}.",
         _link(needs.TEMPERATURE_GOLUB),
         ENTROPY,
@@ -130,9 +146,11 @@ def _tuned_alike(card: Card) -> Iterator[Point]:
     if all(each["low"] > -MARGIN and each["high"] < MARGIN for each in rows):
         verdict = f"T = 0 is as good within {MARGIN:g}"
     sizes = listed([f"{_interval(each['mean'], each['low'], each['high'])} in {each['metric']}" for each in rows])
+    alone = rows[0].get("alone")
+    differ = f"; the settings that the search chose for them differ only in T, {alone:g} and 0" if alone else ""
     yield Point(
         f"With equal tuning, {verdict or 'it is inconclusive whether T = 0 is as good'}: E-FLoPS minus FLoPS (T = 0) "
-        f"is {sizes}, over {rows[0]['draws']} draws.",
+        f"is {sizes}, over {rows[0]['draws']} draws{differ}.",
         "tables/support_recovery_tests",
         ENTROPY,
     )

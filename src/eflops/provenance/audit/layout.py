@@ -52,7 +52,8 @@ def check_layout(store: Store, config: Config) -> Iterator[Finding]:
 def required_files(store: Store, config: Config) -> set[str]:
     """What must be there: all products, and the records, data and gathered files of every plan that was run."""
     planned = products(config)
-    required = {path for entry in planned for path in entry.files}
+    suffix = paths.UNPUBLISHED_SUFFIX if store.published else ()
+    required = {path for entry in planned for path in entry.files if not path.endswith(suffix)}
     needed = {name for entry in planned for name in entry.experiments}
     data_files = (paths.DATA_MANIFEST,) if store.published else (paths.DATA_MANIFEST, paths.DATA_ARRAYS)
     for name in needed | {plan.name for plan in all_plans(config) if store.has_runs(plan.name)}:
