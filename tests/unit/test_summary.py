@@ -414,9 +414,9 @@ def test_the_aims_of_error_feedback_are_told_with_those_not_met(made: Source) ->
         "was: at least 1."
     )
     assert parts == (
-        "Accuracy on MNIST: error feedback and gates together change it by +0.100 (+0.050 to +0.150): Both minus dense. "
-        "Of this, the feedback's part is +0.040 (+0.050 to +0.150): Feedback minus dense; the gates' part is +0.060 "
-        "(+0.050 to +0.150): Both minus Feedback."
+        "Accuracy on MNIST: error feedback and gates together change it by +0.100 (+0.050 to +0.150): “Both” minus "
+        "“dense”. Of this, the feedback's part is +0.040 (+0.050 to +0.150): “Feedback” minus “dense”; the gates' part "
+        "is +0.060 (+0.050 to +0.150): “Both” minus “Feedback”."
     )
 
 

@@ -175,7 +175,8 @@ def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str)
         met = AIMS[aim](test, limit) if aim and not math.isnan(test["low"]) else None
         words = f"{aim} {with_minus('{:g}', limit)}" if aim else ""
         keys = {"metric": pair["metric"], "ratio": ratio, "draws": group["draws"].iloc[0]}
-        yield {**keys, "reference": one, "other": other, **test, "aim": words, "met": met, "shows": pair.get("shows", "")}
+        keys |= {"reference": one, "other": other, "shows": pair.get("shows", "")}
+        yield {**keys, **test, "aim": words, "met": met}
 
 
 def _printed(row: pd.Series) -> Row:

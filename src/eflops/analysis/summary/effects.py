@@ -266,10 +266,12 @@ def _aims(tests: pd.DataFrame) -> Iterator[Point]:
 
 def _parts(tests: pd.DataFrame) -> Iterator[Point]:
     """Which part of what is gained on MNIST is the feedback's, and which the gates'."""
-    rows = tests[(tests["draws"] == "all") & tests["shows"].notna()].itertuples()
-    of = {row.shows: f"{_interval(row.difference, row.low, row.high)}: {row.reference} minus {row.other}" for row in rows}
-    if set(PARTS) <= set(of):
-        both, *parts = (f"{words} {of[shown]}" for shown, words in PARTS.items())
+    of = tests[tests["draws"] == "all"].set_index("shows")
+    if set(PARTS) <= set(of.index):
+        both, *parts = (
+            f"{words} {_interval(row.difference, row.low, row.high)}: “{row.reference}” minus “{row.other}”"
+            for words, row in zip(PARTS.values(), of.loc[list(PARTS)].itertuples(), strict=True)
+        )
         yield Point(f"Accuracy on MNIST: {both}. Of this, {'; '.join(parts)}.", _link(needs.FEEDBACK))
 
 
