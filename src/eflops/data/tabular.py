@@ -1,4 +1,4 @@
-"""Rows of a table as the config describes them: read, encoded as features, split into test rows and clients."""
+"""The rows of a table: read, encoded as features, split into test rows and clients."""
 
 import re
 from collections import Counter
@@ -29,10 +29,10 @@ WORDS = ("row", "column")
 
 @dataclass(frozen=True)
 class Spec:
-    """What an entry of the config says of a table.
+    """The config of a table.
 
-    layout: of an expression matrix, what its rows are; None for a table whose columns all have a heading.
-    task: None where the type of the target's column decides.
+    layout: what the rows of an expression matrix are; None for a table whose columns all have a heading. task: None
+    if the type of the target column decides.
     """
 
     file: str
@@ -57,7 +57,7 @@ class Spec:
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        """The sha256 of each file that is there."""
+        """The sha256 of each existing file."""
         return tuple(sha256(file) for path in (self.file, self.samples) if path and (file := locate(path)))
 
 
@@ -118,9 +118,10 @@ def _numeric(column: pd.Series) -> bool:
 def _encoded(
     path: Path, table: pd.DataFrame, columns: Sequence[tuple[int, str]], most: int
 ) -> tuple[dict[tuple[int, str], np.ndarray], list[str]]:
-    """The features [rows] by number and name of each column: numbers as they are, text with few values one-hot.
+    """The features by column number and name: numbers unchanged, text with few values one-hot encoded.
 
-    most: the values that a column of text has at most. The second part: what cannot be a feature, a sentence each.
+    most: the largest number of different values of a text column. Second result: one sentence per column that
+    cannot be a feature.
     """
     features: dict[tuple[int, str], np.ndarray] = {}
     wrong, long = [], []
@@ -171,7 +172,7 @@ def _odd_entries(column: pd.Series, most: int) -> list[str]:
 def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Matrix:
     """The rows of a new file with the features that a model was fitted to, in their order.
 
-    A feature such as `sex=female` is read from the text column `sex`. Other columns may stand beside those needed.
+    A feature such as `sex=female` is read from the text column `sex`. Other columns are ignored.
     """
     file = verified(path)
     heading, table = read_frame(file, [id_] if id_ else [])
@@ -213,7 +214,7 @@ def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Ma
 
 
 def selected(matrix: Matrix, spec: Spec) -> Matrix:
-    """The rows of the classes that the entry names; all of them where it names none."""
+    """The rows of the classes that the entry names; all rows if it names none."""
     if not spec.classes:
         return matrix
     wanted = set(spec.classes)
@@ -221,7 +222,7 @@ def selected(matrix: Matrix, spec: Spec) -> Matrix:
 
 
 def classes_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
-    """The classes in order: as the entry lists them, or all labels sorted, as numbers where all are."""
+    """The classes in order: as the entry lists them, or all labels sorted, numerically if all are numbers."""
     labels = sorted(set(matrix.columns[spec.target]))
     if spec.layout is None and all(label.lstrip("-").isdecimal() for label in labels):
         labels.sort(key=int)
@@ -229,7 +230,7 @@ def classes_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
 
 
 def labels_of(matrix: Matrix, spec: Spec) -> np.ndarray:
-    """The class of each row as a number: [rows] int64; all 0 where the target is a number."""
+    """The class of each row as a number: [rows] int64; all 0 for a numeric target."""
     if matrix.target is not None:
         return np.zeros(len(matrix.rows), dtype=np.int64)
     numbers = {name: number for number, name in enumerate(classes_of(matrix, spec))}
@@ -248,7 +249,7 @@ def filtered(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
 def split(matrix: Matrix, spec: Spec, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Test rows, sorted, and training rows in random order.
 
-    `test_rows`: so many of all rows. `test_share`: that share of every class, at least two; a site always keeps
+    `test_rows`: this many of all rows. `test_share`: this share of every class, at least two; a site always keeps
     `min_rows` rows for training.
     """
     order = numpy_generator(seed, "test-split").permutation(len(matrix.rows))
@@ -279,5 +280,5 @@ def divided(matrix: Matrix, spec: Spec, train: np.ndarray, seed: int) -> dict[st
 
 
 def sites_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
-    """The site of each row; empty where the entry names no such column."""
+    """The site of each row; empty if the entry names no such column."""
     return matrix.columns[spec.sites] if spec.sites else ()

@@ -1,4 +1,4 @@
-"""The data behind a record: as stored, or built again where a published folder leaves the arrays out."""
+"""The data behind a record: as stored, or rebuilt if a published folder omits the arrays."""
 
 from pathlib import Path
 from typing import Any

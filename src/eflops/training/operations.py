@@ -58,7 +58,7 @@ class Counts:
 
 
 def trace(module: nn.Module, shape: tuple[int, ...], starts: Mapping[str, int]) -> Counts | None:
-    """What a prediction of one row of this shape computes; None where it is unknown.
+    """The layers and operations of a prediction for one row of this shape; None if unknown.
 
     starts: where each parameter starts in the flat vector.
     """
@@ -102,7 +102,7 @@ def count_sparse(counts: Counts | None, kept: np.ndarray) -> Operations:
 
 
 def _chain(module: nn.Module, layers: Mapping[str, tuple[int, int, int]]) -> tuple[Stage, ...] | None:
-    """The layers as stages, if each feeds the next alone and only functions of single units stand between them."""
+    """The layers as stages, if each feeds only the next, with only elementwise functions between them."""
     try:
         graph = fx.symbolic_trace(module).graph
     except Exception:  # a module whose path depends on its input cannot be traced

@@ -1,6 +1,6 @@
 """A sample of the results recomputed from the data: metrics of the weights that records hold, and fits of references.
 
-Without torch or training's code. The seed that chooses the sample is printed, so that the choice can be repeated.
+Does not use torch or the training code. The seed of the sample is printed, so the choice can be repeated.
 """
 
 import csv
@@ -37,17 +37,17 @@ Rows = list[dict[str, str]]
 
 
 def new_seed() -> int:
-    """A seed that nobody could know beforehand, short enough to be typed."""
+    """An unpredictable seed, short enough to type."""
     return secrets.randbelow(10**6)
 
 
 def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
-    """The items in an order that the seed chooses."""
+    """The items in a random order given by the seed."""
     return random.Random(seed).sample(items, len(items))
 
 
 def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
-    """The first items, so many, of the order that the seed chooses, in their own order; all where no count is given."""
+    """A random sample of `count` items in their original order; all items if `count` is None."""
     if count is None or count >= len(items):
         return list(items)
     chosen = set(shuffled(range(len(items)), seed)[:count])
@@ -55,9 +55,9 @@ def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
 
 
 def check_weights(store: Store, paths: Iterable[str], seconds: float = math.inf) -> tuple[list[Finding], int]:
-    """Records whose metrics are not those of their weights, and how many were computed before time was up.
+    """Findings on records whose metrics do not follow from their weights, and how many were checked in the given time.
 
-    One whose data cannot be had is said to be unchecked.
+    A record whose data are unavailable is reported as unchecked.
     """
     end, count = time.monotonic() + seconds, 0
     findings: list[Finding] = []
@@ -86,7 +86,7 @@ def _check_record(store: Store, path: str, folder: Path) -> Iterator[Finding]:
 
 
 def metrics(entry: Record, federation: Federation) -> Metrics:
-    """The test metrics of a record's weights."""
+    """The test metrics computed from a record's weights."""
     theta = whole(entry.result).astype(float)
     values = MODELS[entry.origin.job.model](theta, federation)
     truth = federation.truth.get("support")
@@ -133,7 +133,7 @@ MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
 
 
 def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
-    """Every table of references that a product reads; of so many draws (None: all) they are fitted again."""
+    """Check every table of references that a product reads, by fitting them again on some draws (None: all)."""
     inputs = {path for product in products(config) for path in product.inputs}
     draws: list[tuple[str, str, Rows]] = []
     for name in config.experiments:

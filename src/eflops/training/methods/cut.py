@@ -32,7 +32,7 @@ class Cut:
     def top(self, values: Tensor, keep: int) -> Tensor:
         """The mask [runs, size] of the `keep` largest magnitudes of each run, and of all ungated parameters.
 
-        Of equal magnitudes the first are kept, and what is not a number counts as largest.
+        Of equal magnitudes the first are kept, and NaN counts as largest.
         """
         mask = torch.empty_like(values, dtype=torch.bool)
         mark_top(values.numpy(), keep, self.bounds, self.least, mask.numpy())
@@ -45,7 +45,8 @@ def top(values: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) 
 
 
 class CutSchedule:
-    """How many gated weights stand after each round: all before the prune start, then m, or shrinking towards m."""
+    """How many gated weights a cut keeps after each round: all before the prune start, then m, or shrinking towards
+    m."""
 
     def __init__(self, settings: RunSettings, gated: int, target: int) -> None:
         self.gated, self.target = gated, target

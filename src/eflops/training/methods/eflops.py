@@ -63,7 +63,7 @@ class Method:
         return self._message(theta, z, lam, work.round, work.settings.sparse_upload)
 
     def upload_entries(self, round_: int) -> int | None:
-        """How many gated entries a client's answer carries in a round; None: all."""
+        """The number of gated entries in a client's answer of a round; None: all."""
         return self.schedule.keep(round_) if self.settings.sparse_upload else None
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
@@ -97,11 +97,11 @@ class Method:
         return self._evaluated(state["theta"], self._recover(state["gates"]), state["gates"])
 
     def watched(self, state: State) -> dict[str, Tensor]:
-        """What curves show of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
+        """The curves of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
         return self.raw_watched({"phi": self._recover(state["gates"])}, state)
 
     def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
-        """The vectors and scalars that `feedback` exchanges the changes of: theta~ and phi, and lam."""
+        """The vectors and scalars whose changes `feedback` exchanges: theta~ and phi, and lam."""
         first = self.start(seeds)
         phi = self._first_phi(seeds, self.settings).clamp(-self.settings.phi_limit, self.settings.phi_limit)
         return {"theta": first["theta"], "phi": phi}, {"multiplier": first["multiplier"]}
@@ -111,7 +111,7 @@ class Method:
         self._steps(vectors["theta"], vectors["phi"], scalars["multiplier"], work, RAW)
 
     def raw_scalars(self, view: State, scalars: State) -> State:
-        """lam, which restarts where the constraint holds for the gates that clients know."""
+        """lam, which restarts at 0 if the constraint holds for the view's gates."""
         lam, excess = scalars["multiplier"], gates.expected_active(view["phi"]) - self.task.target
         return {"multiplier": torch.where(excess <= 0, torch.zeros_like(lam), lam)}
 
@@ -176,10 +176,10 @@ class Method:
         return torch.stack([centre + part for centre, part in zip(settings.each(_centre), spread, strict=True)])
 
     def _numbers(self, settings: RunSettings, round_: int) -> np.ndarray:
-        """The runs' numbers as `gated` has them, with T in this round.
+        """The runs' numbers in the layout of `gated`, with T of this round.
 
-        Every client can make phi_init by itself, so that it is never sent. Where it is one number for all gates, the
-        entropy's gradient is a polynomial.
+        Every client can compute phi_init, so it is never sent. If it is one number for all gates, the entropy's
+        gradient is a polynomial.
         """
 
         def of_run(run: GatedSettings) -> list[float]:
@@ -198,7 +198,7 @@ def _centre(run: GatedSettings) -> float:
 
 
 def _power(base: float, exponent: int) -> float:
-    """base^exponent by multiplications alone, which are rounded alike everywhere."""
+    """base^exponent by multiplications only, whose rounding is the same on every processor."""
     result = 1.0
     while exponent:
         result = result * base if exponent & 1 else result
