@@ -12,7 +12,7 @@ import numpy as np
 
 from eflops import trust
 from eflops.config.data import DataSettings
-from eflops.data.federation import Federation, save
+from eflops.data.federation import Federation, misshapen, save
 from eflops.errors import UserError, explained
 from eflops.files import read_npz, write_text
 from eflops.results.labels import ratio_value
@@ -60,16 +60,9 @@ def _check_custom(federation: object, kind: str) -> None:
     """Reject the result of a custom builder if compiled code or the metrics would misread it."""
     if not isinstance(federation, Federation):
         raise UserError(f"{kind}: it returns {type(federation).__name__}; it should return a Federation.")
-    blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test block": federation.test}
-    shape, target = federation.test.x.shape[1:], federation.test.y.dtype
-    for name, block in blocks.items():
-        if block.x.dtype != np.float32 or block.x.shape[1:] != shape:
-            have = f"{block.x.dtype} of shape {block.x.shape}"
-            raise UserError(f"{kind}: x of {name} is {have}; it should be float32 of shape (rows, {str(shape)[1:-1]}).")
-        if block.y.dtype != target or target not in (np.float32, np.int64) or block.y.ndim != 1:
-            right = "float32 numbers or int64 classes of shape (rows,), of one type in all blocks"
-            raise UserError(f"{kind}: y of {name} is {block.y.dtype} of shape {block.y.shape}; it should be {right}.")
-    task = "classification" if target == np.int64 else "regression"
+    if wrong := misshapen(federation):
+        raise UserError(f"{kind}: {wrong}.")
+    task = "classification" if federation.test.y.dtype == np.int64 else "regression"
     if federation.meta.get("task", task) != task:
         raise UserError(f"{kind}: meta['task'] is {federation.meta['task']!r}; by the type of y it is {task!r}.")
 

@@ -172,7 +172,24 @@ def load(folder: Path) -> Federation:
     described = _describe(arrays)
     if described != manifest["arrays"] or sha256_bytes(canonical_json(described).encode()) != manifest["sha256"]:
         raise _refusal(folder, ARRAYS, "is not the file that its manifest describes")
-    return _from_arrays(arrays, manifest["clients"], manifest["meta"])
+    federation = _from_arrays(arrays, manifest["clients"], manifest["meta"])
+    if wrong := misshapen(federation):
+        raise _refusal(folder, ARRAYS, f"is no federation: {wrong}")
+    return federation
+
+
+def misshapen(federation: Federation) -> str:
+    """In words, which block compiled code would read beyond its ends or misread; empty where none is."""
+    blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test block": federation.test}
+    shape, target = federation.test.x.shape[1:], federation.test.y.dtype
+    for name, block in blocks.items():
+        if block.x.dtype != np.float32 or block.x.shape[1:] != shape:
+            have = f"{block.x.dtype} of shape {block.x.shape}"
+            return f"x of {name} is {have}; it should be float32 of shape ({', '.join(map(str, ('rows', *shape)))})"
+        if block.y.dtype != target or target not in (np.float32, np.int64) or block.y.ndim != 1:
+            right = "float32 numbers or int64 classes of shape (rows,), of one type in all blocks"
+            return f"y of {name} is {block.y.dtype} of shape {block.y.shape}; it should be {right}"
+    return ""
 
 
 def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> dict[str, np.ndarray]:

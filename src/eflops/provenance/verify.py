@@ -14,7 +14,7 @@ from typing import Literal
 from eflops.errors import UserError
 from eflops.provenance.audit.records import changed_modules
 from eflops.provenance.audit.results import whole
-from eflops.provenance.data import data_folder
+from eflops.provenance.data import OtherData, can_rebuild, data_folder, has_arrays
 from eflops.provenance.explain.explanation import BehindRun, Explanation
 from eflops.provenance.explain.show import record_path, run_of, spec_of
 from eflops.results import record
@@ -79,6 +79,8 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
         if weights:
             return compare_weights(store, entry, folder)
         return compare(entry, retrain(store, entry, folder))
+    except OtherData as error:
+        return "different", str(error).removesuffix(".")
     except UserError:
         raise
     except Exception as error:  # settings that its method does not have, for one
@@ -87,16 +89,23 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
-    """The new record of a run, retrained below `folder`."""
+    """The new record of a run, retrained below `folder` on data that are rebuilt from their settings."""
     from eflops.data.job import Job
     from eflops.script import progress
     from eflops.training.train import train
 
-    data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
+    data = _data(store, entry, folder)
     target = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
     train(Job(spec_of(entry), data, target, (run,)), progress)
     return record.read(target / run.path)
+
+
+def _data(store: Store, entry: Record, folder: Path) -> Path:
+    """The folder of the run's data: rebuilt, because stored arrays may be forged; stored where images are absent."""
+    name = entry.origin.data
+    stored = has_arrays(store, name) and not can_rebuild(store, name)
+    return data_folder(store, name, entry.origin.data_sha256, folder, stored)
 
 
 def compare(before: Record, again: Record) -> tuple[Outcome, str]:
@@ -135,7 +144,7 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
     result, origin = entry.result, entry.origin
     if result.status == "diverged" or not result.weights:
         return "not checked", "it stores no weights"
-    federation = load(data_folder(store, origin.data, origin.data_sha256, folder) / origin.data)
+    federation = load(_data(store, entry, folder) / origin.data)
     spec = spec_of(entry)
     task, evaluation = make_task(spec, [spec.variants[entry.run.variant]], federation)
     if task.size != result.parameters:

@@ -83,7 +83,9 @@ class Server:
         if getattr(settings.runs[0], "gates", "weight") != "weight":
             raise UserError(f"gates: {settings.gates} is trained by the reference engine alone, and not on Flower.")
         training = Phase("training", method, 0, settings.rounds, settings.local_steps, settings.batch_size)
-        state = self._phase(training, method.start(seeds), seeds, log)
+        first = method.start(seeds)
+        check_state(method, first, len(seeds), "what `start` returns")
+        state = self._phase(training, first, seeds, log)
         theta, support = pruned(self.task, effective(method, state, len(seeds)))
         finetuning = Phase(
             "finetuning",

@@ -27,7 +27,7 @@ from eflops.provenance.audit.products import (
     check_summary,
 )
 from eflops.provenance.audit.records import Code, Examined, examine
-from eflops.provenance.audit.sample import check_references, check_weights, new_seed, sample, shuffled
+from eflops.provenance.audit.sample import check_draws, check_references, check_weights, new_seed, sample, shuffled
 from eflops.provenance.audit.study import (
     check_benchmarks,
     check_data_settings,
@@ -141,6 +141,7 @@ def _audit_store(store: Store, study: Study, report: Report, options: Options) -
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
         "benchmarks": lambda: check_benchmarks(store, config),
+        "draws": lambda: check_draws(store, config, refitted, options.seed),
         "references": lambda: check_references(store, config, refitted, options.seed),
         "jobs": lambda: check_jobs(store, config, hashes),
         "files": lambda: check_layout(store, config),

@@ -17,13 +17,13 @@ from typing import TypeVar
 import numpy as np
 
 from eflops.config.models import Config
-from eflops.config.plan import plan_of
+from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import products
 from eflops.data.federation import Federation, load, unit_of
 from eflops.errors import UserError
 from eflops.provenance.audit.products import close
 from eflops.provenance.audit.results import whole
-from eflops.provenance.data import data_folder, stored_manifest
+from eflops.provenance.data import can_rebuild, data_folder, has_arrays, stored_manifest
 from eflops.results import labels, paths
 from eflops.results.findings import Finding
 from eflops.results.record import Record
@@ -130,6 +130,25 @@ MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
     "softmax": _softmax,
     "glm": _glm,
 }
+
+
+def check_draws(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
+    """Stored arrays of so many draws (None: all) against those that their settings give, made again."""
+    names = {
+        f"{plan.dataset}/{labels.data_label(ratio, draw)}"
+        for plan in all_plans(config)
+        for ratio in plan.ratios
+        for draw in plan.draws
+    }
+    stored = [name for name in sorted(names) if has_arrays(store, name)]
+    for name in sample(stored, count, seed):
+        try:
+            expected = stored_manifest(store, name)["sha256"]
+            with tempfile.TemporaryDirectory(prefix="eflops-") as folder:
+                if can_rebuild(store, name):
+                    data_folder(store, name, expected, Path(folder), stored=False)
+        except UserError as error:
+            yield Finding("different", f"data/{name}", f"it cannot be rebuilt from its settings: {error}")
 
 
 def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import torch
 from eflops.data.federation import Federation
 from eflops.data.job import Job
 from eflops.training.messages import Message
-from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, Upload, answer
+from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, Upload, answer, check_message
 from eflops.training.models.base import Rows
 from eflops.training.rounds import ClientSelection, Connect, Phase
 
@@ -35,6 +35,7 @@ class InProcess:
             self._begin(phase.method, selected.seeds)
         if self._view is not None:
             download = self._view = phase.method.receive(self._view, download)  # type: ignore[attr-defined]
+            check_message(phase.method, download, len(selected.seeds), "the view after `receive`")
         weights = selected.weights.numpy().T
         clients, runs = weights.nonzero()
         counts = np.bincount(clients)

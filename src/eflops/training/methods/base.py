@@ -35,6 +35,8 @@ from eflops.training.models.base import Layer, Model, Rows
 from eflops.training.numerics.kernels import add_weighted, clip_rows
 
 State = dict[str, Tensor]
+# Where vectors come into compiled code, for messages.
+STEPS = "at the start of local steps"
 
 
 @dataclass(frozen=True)
@@ -257,6 +259,16 @@ def check_tensor(
     if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
         right = f"a tensor of {str(kind).removeprefix('torch.')} of shape {shape}"
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
+
+
+def check_vectors(method: Rounds, vectors: State, runs: int, what: str) -> None:
+    """Refuse vectors that compiled steps would read beyond their ends: theta has all parameters, gates only gated ones.
+
+    Here and not only at messages, because a method may hand anything to the steps of the one that it inherits from.
+    """
+    for name, part in vectors.items():
+        width = method.task.size if name == "theta" else method.task.gated
+        check_tensor(method, part, (runs, width), f"{name!r} {what}")
 
 
 def check_state(method: Rounds, state: object, runs: int, what: str) -> None:

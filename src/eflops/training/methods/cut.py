@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.errors import UserError
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer
 from eflops.training.numerics.selection import mark_top
@@ -34,6 +35,10 @@ class Cut:
 
         Of equal magnitudes the first are kept, and NaN counts as largest.
         """
+        if values.dtype != torch.float32 or values.ndim != 2 or values.shape[1] < self.bounds[-1, 1]:
+            have = f"{str(values.dtype).removeprefix('torch.')} of shape {tuple(values.shape)}"
+            right = f"float32 of shape (runs, size) with all {self.bounds[-1, 1]} gated weights"
+            raise UserError(f"the values of a cut are {have}; they must be {right}.")
         mask = torch.empty_like(values, dtype=torch.bool)
         mark_top(values.numpy(), keep, self.bounds, self.least, mask.numpy())
         return mask

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import STEPS, State, Task, Upload, Work, average, check_vectors
 from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.models.base import Layout, gradient, in_python
@@ -47,6 +47,7 @@ class Weights:
     def update(self, received: Message, work: Work) -> Message:
         """Gradient descent on the client's rows."""
         theta = received["theta"]
+        check_vectors(self, {"theta": theta}, len(work.seeds), STEPS)
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_all = self.upload_entries(work.round) is None
         theta, support = (theta, None) if sends_all else self._cut(theta, work.round)
@@ -83,6 +84,7 @@ class Weights:
 
     def raw_steps(self, vectors: State, scalars: State, work: Work) -> None:
         """Gradient descent on the client's rows, in place."""
+        check_vectors(self, vectors, len(work.seeds), STEPS)
         descend(vectors["theta"], work, "rate", self.cut)
 
     def _message(self, theta: Tensor, support: Tensor | None, implicit: bool = False) -> Message:

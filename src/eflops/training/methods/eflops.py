@@ -14,7 +14,7 @@ from torch import Tensor
 
 from eflops.config.settings import GatedSettings
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work
+from eflops.training.methods.base import STEPS, State, Task, Upload, Work, check_tensor, check_vectors
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.methods.gated import EXACT, PAPER, RAW, Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
@@ -69,6 +69,7 @@ class Method:
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
         theta, z, lam = (torch.zeros_like(state[name]) for name in ("theta", "gates", "multiplier"))
+        check_vectors(self, {"theta": theta, "gates": z}, len(lam), "of the server's state")
         sums = theta.numpy(), z.numpy(), lam.numpy()
         for upload in uploads:
             sent = upload.message
@@ -134,6 +135,8 @@ class Method:
     def _steps(self, theta: Tensor, z: Tensor, lam: Tensor, work: Work, rule: int) -> None:
         """Local steps in place; z holds mean gates, or phi by the rule RAW."""
         settings, first_prior = work.settings, work.settings.prior == "init"
+        check_vectors(self, {"theta": theta, "gates": z}, len(work.seeds), STEPS)
+        check_tensor(self, lam, (len(work.seeds),), f"'multiplier' {STEPS}")
         rows = work.data.arrays
         in_python(gated_update, rows)(
             rows,

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import Method, State, Task, Upload, Work, average
+from eflops.training.methods.base import Method, State, Task, Upload, Work, average, check_vectors
 from eflops.training.numerics.selection import compress
 
 
@@ -137,6 +137,7 @@ class Feedback:
 
     def _compressed(self, name: str, values: Tensor) -> tuple[Part, Tensor]:
         """C(values), computed in place, and the rest."""
+        check_vectors(self.method, {name: values}, len(values), "of the raw vectors")  # type: ignore[arg-type]
         drift = name == self.method.raw_drifting
         support, rest = torch.empty_like(values, dtype=torch.bool), torch.empty_like(values)
         common = values.new_empty(len(values))
