@@ -402,15 +402,22 @@ def test_the_aims_of_error_feedback_are_told_with_those_not_met(made: Source) ->
     row = {"metric": "support_recovery", "ratio": 0.64, "reference": "Ours", "other": "dense", "aim": "at least 1"}
     row |= {"draws": "all", "difference": 0.1, "low": 0.05, "high": 0.15, "met": True}
     missed = row | {"draws": "10 to 19", "difference": -0.1, "low": -0.15, "high": -0.05, "met": False}
-    on_mnist = row | {"metric": "accuracy", "ratio": 0.0, "aim": None, "met": None}
-    aims, alone, parts = points(having(made, FEEDBACK, [row, missed, on_mnist]), "Sparse messages throughout")
+    on_mnist = row | {"metric": "accuracy", "ratio": 0.0, "aim": None, "met": None, "reference": "Both"}
+    shown = [on_mnist | {"shows": "feedback and gates"}]
+    shown += [on_mnist | {"shows": "gates, with feedback", "other": "Feedback", "difference": 0.06}]
+    shown += [on_mnist | {"shows": "feedback, without gates", "reference": "Feedback", "difference": 0.04}]
+    aims, alone, parts = points(having(made, FEEDBACK, [row, missed, *shown]), "Sparse messages throughout")
     assert aims == "Of 1 aims of error feedback, fixed before its runs, 1 are met over all draws."
     assert alone == (
         "Of 1 aims of error feedback, fixed before its runs, 0 are met on draws 10 to 19 alone, which its prototype "
         f"never saw. Not met: “Ours” minus “dense” at N/d 0.64 is {MINUS}0.100 ({MINUS}0.150 to {MINUS}0.050); the aim "
         "was: at least 1."
     )
-    assert parts == "Accuracy on MNIST, “Ours” minus “dense”: +0.100 (+0.050 to +0.150)."
+    assert parts == (
+        "Accuracy on MNIST: error feedback and gates together change it by +0.100 (+0.050 to +0.150): “Both” minus "
+        "“dense”. Of this, the feedback's part is +0.040 (+0.050 to +0.150): “Feedback” minus “dense”; the gates' part "
+        "is +0.060 (+0.050 to +0.150): “Both” minus “Feedback”."
+    )
 
 
 def test_shared_gates_are_told_beside_those_of_weights(made: Source) -> None:

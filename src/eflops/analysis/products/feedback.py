@@ -128,7 +128,7 @@ def comparisons(
     Args:
         names: the label of each experiment's regime.
         pairs: comparisons, each with its `metric`, `one` and `other` (experiment and method), and where there are any
-            its `ratios` and its `aim`, a key of `AIMS` with a number.
+            its `ratios`, its `aim`, a key of `AIMS` with a number, and whose effect it `shows`, in words.
         unseen: draws not used before; comparisons are also made on these draws only.
     """
     runs = {name: source.sending(source.runs(name)) for name in names}
@@ -160,7 +160,7 @@ def comparisons(
 
 COLUMNS = [
     *("metric", "ratio", "draws", "reference", "other", "n", "mean_reference", "mean_other", "difference", "low"),
-    *("high", "t", "df", "p", "aim", "met"),
+    *("high", "t", "df", "p", "aim", "met", "shows"),
 ]
 
 
@@ -183,7 +183,8 @@ def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str)
         met = AIMS[aim](test, limit) if aim and not math.isnan(test["low"]) else None
         words = f"{aim} {with_minus('{:g}', limit)}" if aim else ""
         keys = {"metric": pair["metric"], "ratio": ratio, "draws": group["draws"].iloc[0]}
-        yield {**keys, "reference": one, "other": other, **test, "aim": words, "met": met}
+        keys |= {"reference": one, "other": other, "shows": pair.get("shows", "")}
+        yield {**keys, **test, "aim": words, "met": met}
 
 
 def _printed(row: pd.Series) -> Row:
@@ -196,6 +197,7 @@ def _printed(row: pd.Series) -> Row:
         "draws": row["draws"],
         "method": row["reference"],
         "minus": row["other"],
+        "shows": row["shows"] or MISSING,
         "means": means if len(means.numbers) == 2 else MISSING,
         "difference": difference(row),
         "p": probability(row, "p"),
