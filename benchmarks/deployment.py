@@ -30,7 +30,7 @@ KINDS = {
     "flower-supernode": "SuperNodes",
     "eflops.flower.superexec": "SuperExecs of the nodes, with their ClientApps",
 }
-OTHER = "everything else of Flower's"
+OTHER = "the rest of Flower"
 COLUMNS = ("what", "wall", "cpu")
 TIMED = """
 import os, sys, time

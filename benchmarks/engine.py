@@ -195,7 +195,7 @@ def show(ms: dict[tuple[str, str, int], float]) -> None:
     print("| method | batch | seeds | ms per seed-round |\n| --- | --- | --- | --- |")
     for (method, batch, seeds), value in ms.items():
         print(f"| {method} | {batch} | {seeds} | {value:.3f} |")
-    print("\n| ratio | batch | measured | wanted, at most |\n| --- | --- | --- | --- |")
+    print("\n| ratio | batch | measured | target, at most |\n| --- | --- | --- | --- |")
     for name, batch, value, aim in ratios(ms):
         print(f"| {name} | {batch} | {value:.2f} | {aim} |")
 

@@ -63,7 +63,7 @@ def measure(results: Path, draw: int, repeats: int) -> list[tuple[str, int, int,
 def show(rows: list[dict[str, str]]) -> None:
     """Print a table with the ratio to the dense network."""
     times = {(row["model"], row["batch"]): float(row["ms"]) for row in rows}
-    print("| model | parameters | hidden units | images | ms per prediction | dense : it |")
+    print("| model | parameters | hidden units | images | ms per prediction | speed-up |")
     print("| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         ms = times[row["model"], row["batch"]]

@@ -13,9 +13,9 @@ from eflops.config.settings import DEFAULTS, FeedbackSettings, GatedSettings, La
 
 HEAD = """# The config file
 
-`config.yaml` is the paper as data. A file given with `--configfile` is merged into it, mapping by mapping; a list
-replaces a list. `eflops check --config FILE` lists every error. [choices.md](choices.md) says why the values are as
-they are. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
+`config.yaml` describes all of the paper's experiments. A file given with `--configfile` is merged into it, mapping by
+mapping; a list replaces a list. `eflops check --config FILE` lists every error. [choices.md](choices.md) explains the
+values. This page is generated from the models that validate the file (`src/eflops/config/models.py`, `settings.py`).
 
 ## Which setting is in effect
 
@@ -36,7 +36,7 @@ With `methods.<name>.settings_like`, a method uses the chosen settings of anothe
 `eflops check` lists each chosen setting that the config overrides.
 """
 SECTIONS: tuple[tuple[str, type[Strict], type[Strict]], ...] = (
-    ("The whole file", Config, Strict),
+    ("Top-level keys", Config, Strict),
     ("`datasets.<name>`: every data set", Dataset, Strict),
     *((f"`datasets.<name>` with `kind: {kind}`", model, Dataset) for kind, model in KINDS.items() if kind != "own"),
     ("`datasets.<name>` with a custom builder", KINDS["own"], Dataset),
@@ -97,6 +97,8 @@ def _default(field: FieldInfo) -> str:
         return "required"
     words = {None: "null", True: "true", False: "false", "": "empty"}
     value = field.default
+    if isinstance(value, Strict):
+        return "{}"
     return words[value] if value is None or isinstance(value, bool) or value == "" else str(value)
 
 

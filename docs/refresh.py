@@ -1,8 +1,8 @@
 """Run the commands that a page shows and put their real output below them: python docs/refresh.py docs/provenance.md
 
-A block that starts with ```console holds lines "$ command"; a number after the word says how many lines of output are
-kept. Long lines are cut. What stands between <!-- $ command --> and <!-- end --> is the command's whole output, as a
-part of the page.
+A block that starts with ```console holds lines "$ command"; a number after the word limits the lines of output that are
+kept. Long lines are cut. The text between <!-- $ command --> and <!-- end --> is the command's whole output, as part of
+the page.
 """
 
 import re
@@ -23,8 +23,8 @@ def refreshed(page: str) -> str:
 def _block(match: re.Match[str]) -> str:
     limit = int(match["limit"] or 1000)
     commands = [line[2:] for line in match["body"].splitlines() if line.startswith("$ ")]
-    told = "".join(f"$ {command}\n{_output(command, limit)}" for command in commands)
-    return f"```console{match['limit'] or ''}\n{told}```"
+    session = "".join(f"$ {command}\n{_output(command, limit)}" for command in commands)
+    return f"```console{match['limit'] or ''}\n{session}```"
 
 
 def _output(command: str, limit: int) -> str:

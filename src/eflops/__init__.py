@@ -1,6 +1,6 @@
 """E-FLoPS, reproduced: training, analysis and provenance behind the Snakemake workflow.
 
-`eflops.load("results")` opens a results folder in a notebook or script; `eflops.api` describes what it gives.
+`eflops.load("results")` opens a results folder in a notebook or script; `eflops.api` describes the returned object.
 """
 
 from importlib import import_module

@@ -72,9 +72,10 @@ class Results:
     def runs(self, experiment: str) -> pd.DataFrame:
         """One row per run of an experiment or search.
 
-        Columns: the run's identity (experiment, dataset, ratio, method, variant, draw, seed), `label` (the method in
-        print), `status`, its final metrics such as `r2` or `accuracy`, `parameters`, `kept`, `bytes` (all messages of
-        the run, both ways), the settings by their names in the config, and where the record lies.
+        Columns: the run's identity (experiment, dataset, ratio, method, variant, draw, seed), `label` (the
+        method in print), `status`, its final metrics such as `r2` or `accuracy`, `parameters`, `kept`, `bytes`
+        (all messages of the run, both ways), the settings by their names in the config, and the path of the
+        record.
         """
         table = runs_table(self._entries(experiment))
         traffic = [name for name in table if str(name).startswith(DIRECTIONS)]
@@ -96,8 +97,8 @@ class Results:
     def supports(self, experiment: str) -> pd.DataFrame:
         """One row per run and kept weight: the run's identity, `index` of the parameter, and `weight`.
 
-        `weight` is missing where the record does not keep the weights. Weights of a softmax model are laid out class
-        by class: feature j of class c has the index c * features + j.
+        `weight` is missing if the record does not keep the weights. Weights of a softmax model are laid out
+        class by class: feature j of class c has the index c * features + j.
         """
         parts = []
         for path, entry in self._entries(experiment):
@@ -120,11 +121,11 @@ class Results:
         return pd.DataFrame(rows)
 
     def explain(self, table: str, row: str | Iterable[str] = (), column: str | None = None) -> Explanation:
-        """Where a number of a table, a figure's data or the scorecard comes from: formula, runs, data and code.
+        """Explain a number of a table, of a figure's data or of the scorecard: formula, runs, data and code.
 
         Args:
             table: a file below the folder, such as "tables/support_recovery.csv".
-            row: what the row's first columns hold, one text or several, as after `eflops explain --row`.
+            row: the values of the row's key columns, one text or several, as for `eflops explain --row`.
             column: the number's column.
         """
         from eflops.provenance.explain.address import Address
@@ -142,7 +143,7 @@ class Results:
         return read_table(self.folder / "tables" / f"{name}.csv")
 
     def axes(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8)) -> tuple[Any, Any]:
-        """An empty figure in the project's style, and its axes; a notebook shows a cell's last value."""
+        """An empty figure in the project's style, and its axes."""
         from eflops.analysis.figure import canvas
 
         return canvas(rows, columns, size)
@@ -163,9 +164,9 @@ class Results:
 
 
 def load(folder: str | Path = "results", *configs: str | Path) -> Results:
-    """The results of a folder: one that a run makes, finished or not, or a published one.
+    """Open a results folder: of a finished or unfinished run, or a published one.
 
-    configs: config files, later ones on top, for labels and explanations where the folder has no study.json yet.
+    configs: config files, later ones override, for labels and explanations if the folder has no study.json yet.
 
     Example:
         >>> import eflops
@@ -178,7 +179,7 @@ def load(folder: str | Path = "results", *configs: str | Path) -> Results:
 
 
 def _labels(folder: Path, configs: tuple[Path, ...]) -> dict[str, str]:
-    """What methods are called; empty where the folder has no study yet."""
+    """The labels of methods; empty if the folder has no study yet."""
     try:
         return {name: method.label for name, method in read_study(folder, *configs).config.methods.items()}
     except UserError:

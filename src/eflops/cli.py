@@ -101,7 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def say(text: object, flush: bool = False, end: str = "\n", file: TextIO | None = None) -> None:
-    """Print, with every control character as its number: a terminal would obey those that a folder's names hold."""
+    """Print with every control character escaped: names in a results folder must not control the terminal."""
     print(CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", str(text)), flush=flush, end=end, file=file)
 
 

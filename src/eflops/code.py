@@ -1,8 +1,8 @@
-"""The code's name: a content hash of the modules a job can reach.
+"""The identity of the code: a content hash of the modules that a job can reach.
 
-Comments, docstrings, descriptions of settings and formatting do not count, so an edit that cannot change a number
-changes no hash. Imports are followed through the syntax tree, also inside functions, without importing anything.
-Modules that are looked up by name at run time (the method, the model, the data set) are roots of their own.
+Comments, docstrings, descriptions of settings and formatting are ignored, so an edit that cannot change a number does
+not change the hash. Imports are followed through the syntax tree, also inside functions, without importing anything.
+Modules that are looked up by name at run time (the method, the model, the data set) are additional roots.
 """
 
 import ast
@@ -22,7 +22,7 @@ REFERENCE_METHODS = ("eflops", "fedavg", "feddualavg", "fediht", "fediterht")
 
 
 def code_hashes(*roots: str) -> dict[str, str]:
-    """The content hash of every module of ours that the roots can reach, by module name."""
+    """The content hash of every module of this project that the roots can reach, by module name."""
     packages = {PACKAGE, *(root.split(".")[0] for root in roots)}
     hashes: dict[str, str] = {}
     waiting = list(roots)
@@ -39,17 +39,17 @@ def code_hashes(*roots: str) -> dict[str, str]:
 
 
 def code_hash(*roots: str) -> str:
-    """One short name for all the code that the roots can reach."""
+    """One short hash of all code that the roots can reach."""
     return combined(code_hashes(*roots))
 
 
 def combined(hashes: dict[str, str]) -> str:
-    """One short name for several modules' hashes."""
+    """One short hash of several modules' hashes."""
     return sha256_bytes(canonical_json(hashes).encode())[:16]
 
 
 def module_file(module: str) -> Path | None:
-    """The file of a module, found without importing it or a package above it; None where there is no Python file."""
+    """The file of a module, found without importing it or its parent packages; None if there is no Python file."""
     top, *below = module.split(".")
     if not all(part.isidentifier() for part in (top, *below)):
         return None
@@ -82,7 +82,7 @@ def file_hash(path: Path) -> str:
 
 
 def _without_words(tree: ast.Module) -> ast.Module:
-    """The tree without docstrings and without the descriptions of settings, which no number depends on."""
+    """The tree without docstrings and descriptions of settings, which no number depends on."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field":
             node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
@@ -93,7 +93,7 @@ def _without_words(tree: ast.Module) -> ast.Module:
 
 @cache
 def _imports(path: Path) -> tuple[str, ...]:
-    """Every module that a file names in an import, with the packages above it, which run first."""
+    """Every module that a file imports, with its parent packages, which are imported first."""
     names: list[str] = []
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
@@ -115,9 +115,9 @@ def training_roots(method: str, model: str, engine: str) -> tuple[str, ...]:
 
 
 def engine_of(engine: str, model: str, method: str, shared_gates: bool = False) -> str:
-    """The engine that trains. Gates that weights share are in the reference engine alone.
+    """The engine that trains. Only the reference engine has shared gates.
 
-    So is a torch module of the user's own, instead of the batched engine, because it has no compiled form. A method
+    It also trains custom torch modules instead of the batched engine, because they have no compiled form. A method
     that the reference engine does not have runs on the batched one, with gradients by autograd.
     """
     plain = ":" in model and engine == "batched" and method in REFERENCE_METHODS

@@ -1,4 +1,4 @@
-"""Errors that a user can mend."""
+"""Errors that a user can fix."""
 
 import traceback
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ NOT_THEIRS = (str(Path(__file__).parent), "site-packages", "<frozen")
 
 
 class UserError(Exception):
-    """A mistake the user can mend: one sentence, printed without a traceback, exit code 2."""
+    """A mistake that the user can fix: one sentence, printed without a traceback, exit code 2."""
 
 
 def failed(what: str, error: Exception) -> UserError:
@@ -24,7 +24,7 @@ def failed(what: str, error: Exception) -> UserError:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Turn an exception of the user's code into the sentence that `what` fails, and why."""
+    """Turn an exception of the user's code into a sentence that `what` fails, with the reason."""
     try:
         yield
     except UserError:

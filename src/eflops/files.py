@@ -1,7 +1,7 @@
-"""Reading and writing files: atomic, hashed, free of pickle.
+"""Read and write files: atomic, hashed, without pickle.
 
-A file is written beside its target under a temporary name, flushed to disk and then renamed over the target, so that a
-killed job leaves either the old file or the new one, never half of one.
+A file is written next to its target under a temporary name, flushed to disk and then renamed over the target, so a
+killed job leaves either the old file or the new one, never a part.
 """
 
 import hashlib
@@ -20,12 +20,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def locate(path: str | Path) -> Path | None:
-    """Where a file that the config names lies: in the working folder, or else beside the Snakefile; None if nowhere."""
+    """The path of a file that the config names: in the working folder, else next to the Snakefile; None if it does not
+    exist."""
     return next((file for file in (Path(path), PROJECT / path) if file.exists()), None)
 
 
 def below(path: str) -> str:
-    """The path, if it leads nowhere but below the folder that it is for."""
+    """The path, if it stays below its folder; else an error."""
     if PurePosixPath(path).is_absolute() or not {"", ".", ".."}.isdisjoint(path.split("/")):
         raise ValueError(f"{path!r} leads out of its folder")
     return path
@@ -43,12 +44,12 @@ def sha256(path: Path) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """JSON text that is the same for equal values: sorted keys, no spaces, and no NaN or infinity."""
+    """Canonical JSON text: sorted keys, no spaces, and no NaN or infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write `data` to `path` atomically; missing parent folders are made."""
+    """Write `data` to `path` atomically; missing parent folders are created."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
@@ -70,7 +71,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write `value` as indented JSON with sorted keys; NaN and infinity are refused."""
+    """Write `value` as indented JSON with sorted keys; NaN and infinity are rejected."""
     write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -87,13 +88,14 @@ def read_json(path: Path) -> Any:
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """All arrays of a .npz file; pickled content is refused."""
+    """All arrays of a .npz file; pickled content is rejected."""
     with np.load(path, allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
 
 
 def inflate(data: bytes) -> bytes:
-    """The content of gzip or zlib data; a ValueError if it does not fit into memory, as a few kilobytes may not."""
+    """The content of gzip or zlib data; a ValueError if it is too large for memory, as a small malicious file may
+    be."""
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)
     content = stream.decompress(data, most_unpacked())
     if not stream.eof or stream.unused_data:
@@ -102,7 +104,7 @@ def inflate(data: bytes) -> bytes:
 
 
 def most_unpacked() -> int:
-    """The largest content of a packed file that is read, in bytes: a quarter of the machine's memory."""
+    """The largest content that may be unpacked from a file, in bytes: a quarter of the machine's memory."""
     return machine_bytes() // 4
 
 

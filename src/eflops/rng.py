@@ -1,7 +1,7 @@
-"""Randomness by address: a generator is named by a seed, a purpose and indices, never drawn from in turn.
+"""Randomness by address: a generator is identified by a seed, a purpose and indices, not by the order of calls.
 
-Whoever asks for the noise of (seed, "gates", round 12, client 3) gets the same numbers, be it a batch of thirty runs in
-one process or a lone Flower client on another machine.
+The noise of (seed, "gates", round 12, client 3) has the same numbers in a batch of thirty runs in one process and in a
+single Flower client on another machine.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What the scripts of rules share: a log, progress in it, and one sentence for what ended a job."""
+"""Shared code of the rules' scripts: the log, the progress in it, and one sentence for each error."""
 
 import errno
 import json
@@ -26,9 +26,9 @@ BAR = 30
 
 @contextmanager
 def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
-    """Run a rule's job: log what it prints, hand it the values of its spec, and keep the spec once it is done.
+    """Run a rule's job: log its output, pass it the values of its spec, and store the spec when it is done.
 
-    snakemake: the object that Snakemake gives to scripts. The job's input and output have a file `spec` each, and
+    snakemake: the object that Snakemake passes to scripts. The job's input and output have a file `spec` each, and
     `params.spec` is the digest of the spec that was planned.
     """
     with logged(snakemake.log[0]):
@@ -40,7 +40,7 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def logged(log: str) -> Iterator[None]:
-    """Send everything that is printed meanwhile, also by subprocesses, to the job's log; what failed ends the job."""
+    """Redirect all output, including that of subprocesses, to the job's log; an error ends the job."""
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
     terminal = os.dup(2)
     try:
@@ -63,7 +63,7 @@ def logged(log: str) -> Iterator[None]:
 
 
 def _send_to(log: Path) -> None:
-    """Let standard output and errors of this process go to a file."""
+    """Redirect standard output and standard error of this process to a file."""
     log.parent.mkdir(parents=True, exist_ok=True)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -73,7 +73,7 @@ def _send_to(log: Path) -> None:
 
 
 def _words(error: BaseException, folder: Path) -> str:
-    """Why a job ends: a sentence for what the user can mend, after the traceback for all else."""
+    """The error message of a job: a sentence for what the user can fix, with the traceback for anything else."""
     if isinstance(error, KeyboardInterrupt):
         return "eflops: stopped; finished records are kept, and the same command continues from there."
     if isinstance(error, UserError):
@@ -87,7 +87,7 @@ def _words(error: BaseException, folder: Path) -> str:
 
 
 def _say(words: str, terminal: int) -> None:
-    """Say words in the log, or on the terminal where the log takes no more."""
+    """Print to the log, or to the terminal if the log cannot be written."""
     try:
         sys.stdout.flush()
         print(words, file=sys.stderr, flush=True)

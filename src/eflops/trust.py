@@ -3,9 +3,9 @@
 Methods, models, engines, kinds of data, makers of tables and figures, and claims are named in configs, results folders
 and Flower messages. A name is imported only if one of these holds:
 
-- it is a part of this package that is meant for its role (`_is_packaged`);
+- it is a part of this package that is intended for its role (`_is_packaged`);
 - the user's config names it: one that was checked in this `session`, or one of its `own_configs`;
-- the user said so: `--trust` on the command line, or a job of the user's workflow.
+- the user allows it: `--trust` on the command line, or a job of the user's workflow.
 
 So a results folder or a message from somebody else is data: it cannot choose what runs.
 """
@@ -58,7 +58,7 @@ SECTIONS: tuple[tuple[str, str, Role], ...] = (
 
 @dataclass
 class _Trusted:
-    """What the user let in."""
+    """The names and configs that the user allowed."""
 
     names: Names = field(default_factory=set)
     all: bool = False
@@ -80,15 +80,15 @@ def _present() -> _Trusted:
 
 
 class Untrusted(UserError):
-    """A name that only the user may let in."""
+    """A name that only the user may allow."""
 
 
 def load(role: Role, name: str) -> Any:
-    """The object that a name stands for in its role: a class, a function, or the module of an engine.
+    """The object with this name in its role: a class, a function, or the module of an engine.
 
     Args:
         role: what the name is used as.
-        name: a part of the package by its plain name ("fedavg"), or "module:attribute".
+        name: the plain name of a part of the package ("fedavg"), or "module:attribute".
 
     Raises:
         Untrusted: the name is neither the package's nor the user's.
@@ -120,7 +120,7 @@ def load(role: Role, name: str) -> Any:
 
 
 def is_trusted(role: Role, name: str) -> bool:
-    """Whether the user let a name in, for all roles or for this one."""
+    """Whether the user allowed a name, for all roles or for this one."""
     trusted = _present()
     while not trusted.all and (role, name) not in trusted.names and trusted.configs:
         allow_config(_read(trusted.configs.pop()))
@@ -128,29 +128,30 @@ def is_trusted(role: Role, name: str) -> bool:
 
 
 def allow(role: Role, name: str) -> None:
-    """Let a name in."""
+    """Allow a name."""
     _present().names.add((role, name))
 
 
 def allow_all() -> None:
-    """Let every name in: the user started what runs."""
+    """Allow every name, in a process that the user started."""
     _present().all = True
 
 
 def allow_config(config: object) -> None:
-    """Let in whatever the user's config, as a plain mapping, names."""
+    """Allow all names in the user's config, given as a plain mapping."""
     _present().names.update(_named(config))
 
 
 @contextmanager
 def session(*own_configs: Path, folder: Path | None = None) -> Iterator[None]:
-    """Trust only names in these config files of the user and what is let in meanwhile; afterwards, what was before.
+    """Trust only names in these config files of the user and names allowed within the session; restores the previous
+    state afterwards.
 
-    Every command, job and answer of a Flower node is a session, so that none inherits what another one let in.
+    Every command, job and answer of a Flower node is a session, so none inherits the trust of another one.
 
     Args:
-        own_configs: config files of the user; one that is absent names nothing.
-        folder: where modules of the user's may lie besides what Python finds anyway.
+        own_configs: config files of the user; they may be missing.
+        folder: an additional folder for the user's modules.
     """
     if folder:
         _refuse_settings(folder)
@@ -165,12 +166,12 @@ def session(*own_configs: Path, folder: Path | None = None) -> Iterator[None]:
 
 
 def own_folder() -> Path | None:
-    """Where modules of the user's may lie besides what Python finds anyway."""
+    """The additional folder for the user's modules."""
     return _present().folder
 
 
 def disown(folder: Path) -> None:
-    """Take nothing for the user's that lies in a folder which is only read: its sender may have put it there."""
+    """Treat files in a folder that is only read as its sender's, not as the user's."""
     _refuse_settings(folder)
     inside, trusted = folder.resolve(), _present()
     trusted.configs = [path for path in trusted.configs if not path.resolve().is_relative_to(inside)]
@@ -189,7 +190,7 @@ def _refuse_settings(folder: Path) -> None:
 
 
 def _target(role: Role, name: str) -> tuple[str, str]:
-    """The module of a name, and what to take of it."""
+    """The module of a name, and the attribute in it."""
     module, _, attribute = name.partition(":")
     if attribute:
         return module, attribute
@@ -200,11 +201,11 @@ def _target(role: Role, name: str) -> tuple[str, str]:
 
 
 def _is_packaged(role: Role, name: str) -> bool:
-    """Whether a name is a part of the package that is meant for its role.
+    """Whether a name is a part of the package that is intended for its role.
 
-    A plain name is that of a module in the role's package, which defines the role's part. A maker is a function that
-    such a module defines and that returns a table or a figure, and a claim's check one that returns a judgement.
-    Nothing else of the package can be called.
+    A plain name is that of a module in the role's package, which defines the role's part. A maker is a function
+    that such a module defines and that returns a table or a figure, and a claim's check one that returns a
+    judgement. Nothing else in the package can be called.
     """
     if role == "engine":
         return name in ENGINES
@@ -223,7 +224,7 @@ def _is_packaged(role: Role, name: str) -> bool:
 
 
 def _named(config: object) -> Names:
-    """What a config names, in the roles that it names it in."""
+    """The names in a config, with their roles."""
     names: Names = set()
     for section, key, role in SECTIONS:
         entries = config.get(section) if isinstance(config, Mapping) else None
@@ -234,7 +235,7 @@ def _named(config: object) -> Names:
 
 
 def _read(path: Path) -> Any:
-    """What a config file holds; nothing where there is none that can be read."""
+    """The content of a config file; empty if it cannot be read."""
     import yaml
 
     try:

@@ -117,6 +117,47 @@ def test_csv_tsv_npz_and_a_spreadsheets_csv_are_the_same_data() -> None:
         )
 
 
+@pytest.mark.parametrize(("separator", "decimal"), [(";", "."), (";", ","), ("\t", ","), ("\t", ".")])
+def test_numbers_between_semicolons_or_tabs_have_a_comma_or_a_point(separator: str, decimal: str) -> None:
+    whole = sheet()
+    whole.to_csv("t.csv", index=False)
+    whole.to_csv("other.csv", sep=separator, decimal=decimal, index=False)
+    assert same(build(entry(file="other.csv"), None, 0), build(entry(), None, 0))
+
+
+def test_the_separator_is_the_one_by_which_header_and_rows_have_as_many_columns() -> None:
+    whole = sheet()
+    whole.to_csv("t.csv", index=False)
+    whole.rename(columns={"age": "age;in;years;at;the;end;of;the;year"}).to_csv("other.csv", index=False)
+    assert same(build(entry(file="other.csv"), None, 0), build(entry(), None, 0))
+    whole.to_csv("pipe.csv", sep="|", index=False)
+    reading = report(spec_of(entry(file="pipe.csv")), [0])
+    assert len(reading.faults) == 1
+    assert reading.faults[0].startswith("pipe.csv has a single column, 'name|age|")
+
+
+def test_numbers_printed_for_people_are_text_among_numbers_and_versions_are_classes() -> None:
+    whole = sheet()
+    printed = [f"{1000 * dose:,.2f}" for dose in whole["dose"]]
+    whole.assign(dose=printed, pressure=printed, grade=["1.0.2", "1.1.0"] * 20).to_csv("t.csv", index=False)
+    reading = report(spec_of(entry(ignore=["name", "site"])), [0])
+    assert [fault.partition(": ")[2].partition(" contains text")[0] for fault in reading.faults] == [
+        "'dose'", "the target 'pressure'"
+    ]  # fmt: skip
+    assert printed[0] in reading.faults[0]
+    assert reading.notes[0].startswith("regression, 'pressure' is a number;")
+    versions = report(spec_of(entry(target="grade", ignore=["name", "site", "dose", "pressure"])), [0])
+    assert versions.faults == []
+    assert versions.notes[0].startswith("classification, 'grade' is 1.0.2 (20), 1.1.0 (20)")
+
+
+def test_a_column_that_numbers_the_rows_is_noticed() -> None:
+    sheet().assign(number=range(7, 7 + ROWS)).to_csv("t.csv", index=False)
+    reading = report(spec_of(entry()), [0])
+    assert reading.faults == []
+    assert reading.notes[1] == "t.csv: 1 column numbers the rows: number; list it under ignore, or as id."
+
+
 def test_an_npz_of_a_matrix_and_a_target_needs_no_names() -> None:
     generator = np.random.default_rng(0)
     np.savez("t.npz", X=generator.normal(size=(30, 3)), y=generator.normal(size=30))

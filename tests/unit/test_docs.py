@@ -45,8 +45,8 @@ def test_every_link_leads_to_a_file(page: Path) -> None:
 
 
 def test_the_site_leads_to_every_page() -> None:
-    listed = set(re.findall(r"^ +- ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    assert listed == {"index.md", *(page.name for page in PAGES[1:])}
+    listed = set(re.findall(r"^ +- [^:\n]+: ([\w-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert listed == {"index.md", "findings.md", "scorecard.md", *(page.name for page in PAGES[1:])}
 
 
 def test_the_picture_of_the_workflow_has_every_rule() -> None:

@@ -3,6 +3,8 @@
 import hashlib
 import io
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -211,3 +213,22 @@ def test_a_forged_manifest_that_lacks_a_part_is_named(tmp_path: Path, key: str) 
         (tmp_path / "manifest.json").write_text(json.dumps(forged))
         with pytest.raises(UserError, match=f"manifest.json has no .* {key}"):
             load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda rows: Block(rows.x[:, :2], rows.y), "x of client 0 is float32 of shape"),
+        (lambda rows: Block(rows.x.astype(np.float64), rows.y), "x of client 0 is float64 of shape"),
+        (lambda rows: Block(rows.x, np.stack([rows.y, rows.y], 1)), "y of client 0 is int64 of shape"),
+        (lambda rows: Block(rows.x, rows.y.astype(np.float16)), "y of client 0 is float16 of shape"),
+    ],
+)
+def test_arrays_that_compiled_code_would_read_beyond_their_ends_are_refused(
+    change: Callable[[Block], Block], words: str, federation: Federation, tmp_path: Path
+) -> None:
+    """Whoever forged them wrote their hashes too."""
+    first, *others = federation.clients
+    save(replace(federation, clients=(change(first), *others)), tmp_path, SETTINGS)
+    with pytest.raises(UserError, match=f"is no federation: {words}"):
+        load(tmp_path)

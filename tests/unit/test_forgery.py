@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 
 import small_results as study_of_its_own
+from eflops.cli import main
 from eflops.config import study
 from eflops.config.jobs import training_jobs
 from eflops.config.load import check
+from eflops.data.federation import Federation, load, read_manifest, save
 from eflops.errors import UserError
 from eflops.explorer.make import explored, page_of
 from eflops.files import sha256_bytes
@@ -342,3 +344,39 @@ def test_several_processes_find_the_same(results: Path) -> None:
     table.write_text("\n".join(",".join(row) for row in rows) + "\n")
     one, two = (findings_of(results, Options(cores=cores, pictures=False, seed=1)) for cores in (1, 2))
     assert one == two != []
+
+
+def forge_data(results: Path, change: Callable[[Federation], Federation]) -> None:
+    """Change the arrays or facts of a draw, and write the hashes of its manifest and of the records again."""
+    folder = results / "data/synthetic/nd0.64-draw0"
+    settings = read_manifest(folder)["settings"]
+    save(change(load(folder)), folder, settings)
+    digest = read_manifest(folder)["sha256"]
+    for path in results.glob("runs/*/nd0.64/*/*/draw0-*.json"):
+        entry = record.read(path)
+        record.write(path, entry.model_copy(update={"origin": entry.origin.model_copy(update={"data_sha256": digest})}))
+
+
+def without_noise(federation: Federation) -> Federation:
+    """Easier data than the settings say."""
+    truth = federation.truth["support"]
+    blocks = [replace(block, y=block.x[:, truth].sum(axis=1)) for block in (*federation.clients, federation.test)]
+    return replace(federation, clients=tuple(blocks[:-1]), test=blocks[-1])
+
+
+def with_other_facts(federation: Federation) -> Federation:
+    """Errors are printed in the unit of the target."""
+    return replace(federation, meta={**federation.meta, "target": {"name": "y", "centre": 0.0, "spread": 0.1}})
+
+
+@pytest.mark.parametrize("change", [without_noise, with_other_facts])
+def test_data_that_their_settings_do_not_give(
+    results: Path, change: Callable[[Federation], Federation], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs that were trained on forged data come out again on them."""
+    forge_data(results, change)
+    whats = [finding.what for finding in findings_of(results) if finding.path == "data/synthetic/nd0.64-draw0"]
+    assert any("it cannot be rebuilt from its settings" in what for what in whats)
+    for options in ([], ["--weights"]):
+        assert main(["verify", str(results / RECORD), *options]) == 1
+        assert "different: " in capsys.readouterr().out

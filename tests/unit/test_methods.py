@@ -1,6 +1,7 @@
 """Every method passes the same battery."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -464,3 +465,87 @@ def test_an_astronomically_large_error_counts_as_diverged(synthetic: Federation)
     _, log = train_runs(synthetic, "linear", "fedavg", [0], rate=1e6, rounds=1, finetune_rounds=0)
     assert log.curve[0]["r2"].isfinite().all()
     assert log.diverged == {0: 1}
+
+
+class Careless(FedAvg):
+    """Federated averaging that hands something else to the steps, cuts and averages that it inherits."""
+
+    first: Any = None
+    stepped: Any = None
+    viewed: Any = None
+    ranked: Any = None
+
+    def start(self, seeds: Sequence[int]) -> State:
+        state = super().start(seeds)
+        return state if self.first is None else self.first(state["theta"])
+
+    def start_view(self, seeds: Sequence[int]) -> Message:
+        return plain(self.task.first_weights(seeds))
+
+    def receive(self, view: Message, message: Message) -> Message:
+        return message if self.viewed is None else plain(self.viewed(message["theta"]))
+
+    def update(self, received: Message, work: Work) -> Message:
+        if self.stepped is not None:
+            super().update(plain(self.stepped(received["theta"])), work)
+        if self.ranked is not None:
+            self.cut.top(self.ranked(received["theta"]), 5)
+        return super().update(received, work)
+
+
+MISTAKES: dict[str, Any] = {
+    "narrow": lambda theta: theta[:, :9].clone(),
+    "of float64": lambda theta: theta.double(),
+    "of fewer runs": lambda theta: theta[:1],
+    "of whole numbers": lambda theta: theta.int(),
+    "nothing": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("stepped", "'theta' at the start of local steps is"),
+        ("viewed", "part 'theta' of the view after `receive` is"),
+    ],
+)
+def test_what_compiled_steps_would_read_beyond_its_ends_is_refused(
+    part: str, words: str, mistake: str, synthetic: Federation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Careless, part, staticmethod(MISTAKES[mistake]))
+    with pytest.raises(UserError, match=re.escape(f"Careless: {words}")):
+        train_runs(synthetic, "linear", f"{__name__}:Careless", [0, 1])
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_gates_that_compiled_steps_would_read_beyond_their_ends_are_refused(
+    mistake: str, synthetic: Federation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update = Method.update
+
+    def careless(self: Method, received: Message, work: Work) -> Message:
+        parts = {**received.parts, "gates": Part(MISTAKES[mistake](received["gates"]))}
+        return update(self, Message(parts, received.scalars), work)
+
+    monkeypatch.setattr(Method, "update", careless)
+    with pytest.raises(UserError, match="'gates' at the start of local steps is"):
+        train_runs(synthetic, "linear", "eflops", [0, 1])
+
+
+@pytest.mark.parametrize("mistake", ["narrow", "of float64", "of whole numbers"])
+def test_a_cut_of_what_is_no_vector_of_weights_is_refused(
+    mistake: str, synthetic: Federation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiled code reads the bits of float32 numbers, and would write beyond the ends of what it makes of others."""
+    monkeypatch.setattr(Careless, "ranked", staticmethod(MISTAKES[mistake]))
+    with pytest.raises(UserError, match=r"the values of a cut are .*; they must be float32 of shape"):
+        train_runs(synthetic, "linear", f"{__name__}:Careless", [0, 1])
+
+
+def test_a_first_state_without_a_row_for_each_run_is_refused(
+    synthetic: Federation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Careless, "first", staticmethod(lambda theta: {"theta": theta, "rest": theta[:1]}))
+    with pytest.raises(UserError, match=r"'rest' of what `start` returns is .* it must be a tensor with 2 rows"):
+        train_runs(synthetic, "linear", f"{__name__}:Careless", [0, 1])

@@ -230,6 +230,50 @@ def test_operations_that_no_layer_has_are_unknown() -> None:
     assert model(lambda shape, classes: Product()).macs(np.ones(25, bool)).operations == {}
 
 
+class Recurrent(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cells, self.head = nn.LSTM(1, 4, batch_first=True), nn.Linear(4, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.cells(x[:, :, None])[0][:, -1])
+
+
+class Attention(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.head = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), nn.Linear(20, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.layer(x[:, :, None].expand(-1, -1, 4)).flatten(1))
+
+
+class OwnAttention(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        parts = x[:, None, :, None]
+        return super().forward(nn.functional.scaled_dot_product_attention(parts, parts, parts).flatten(1))
+
+
+class Scores(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + (x @ x.new_ones(5))[:, None]
+
+
+class OverRows(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(nn.functional.batch_norm(x, None, None, training=True))
+
+
+@pytest.mark.parametrize("kind", [Recurrent, Attention, OwnAttention, Scores, OverRows])
+def test_operations_that_torchs_counter_does_not_see_are_unknown(kind: Any) -> None:
+    net = model(lambda shape, classes: kind(5, 1) if issubclass(kind, nn.Linear) else kind())
+    assert net.macs(np.ones(net.size, bool)).operations == {}
+
+
+def test_a_module_that_is_one_layer_has_operations_too() -> None:
+    assert model(lambda shape, classes: nn.Linear(5, 1)).macs(np.ones(6, bool)).operations == {"module": 5}
+
+
 def test_the_users_loss_and_metrics_are_taken() -> None:
     def loss(output: Tensor, y: Tensor) -> Tensor:
         return (output[:, 0] - y).abs().mean()
@@ -279,7 +323,8 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (lambda shape, classes: nn.Linear(5, 3), {"classes": 4}, "has shape .2, 3.; give .rows, 4."),
     (nets.linear, {"gated": ["head"]}, "there is no head with parameters; the module has 0"),
     (nets.linear, {"gated": []}, "it names no module"),
-    (nets.linear, {"loss": wrong_loss}, "a step on rows|should return one number"),
+    (nets.linear, {"loss": wrong_loss}, "a tensor of one number, not one of shape .2, 1.."),
+    (nets.linear, {"loss": lambda output, y: 1.0}, "a tensor of one number, not float"),
 ]
 
 

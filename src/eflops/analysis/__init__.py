@@ -1,1 +1,1 @@
-"""Tables, figures, tests and the scorecard: from gathered records alone, never with torch."""
+"""Tables, figures, tests and the scorecard, made from gathered records only, without torch."""

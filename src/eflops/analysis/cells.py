@@ -1,8 +1,8 @@
-"""The cells of a printed table: text, and numbers that keep the key of the plain number that they print.
+"""The cells of a printed table: text, and numbers with the key of the plain number that they print.
 
-A product sums its runs up in `Table.data`, one plain number per row and column. A printed cell such as
-`0.612 ± 0.040` holds two `Number`s, each with its value, its text and its key: the row and the column of `data` that
-the number stands in. Markdown, LaTeX, HTML and the results explorer are all written from cells; none is read back.
+A product summarises its runs in `Table.data`, one plain number per row and column. A printed cell such as `0.612 ±
+0.040` holds two `Number`s, each with its value, its text and its key: its row and column in `data`. Markdown, LaTeX,
+HTML and the results explorer are all written from these cells.
 
     rows = rows_by(data, "method")                     # the rows of `data`; row.name stays their index there
     spread(rows["eflops"])                             # 0.612 ± 0.040
@@ -78,19 +78,19 @@ def number(row: pd.Series, column: str, form: Form = decimals) -> Cell:
 
 
 def spread(row: pd.Series, mean: str = "mean", sd: str = "sd", counts: bool = True) -> Cell:
-    """`0.612 ± 0.040`, with the number of diverged runs where there are any; a single number has no sd."""
+    """`0.612 ± 0.040`, with the number of diverged runs, if any; a single number has no sd."""
     beside = " ± " + number(row, sd) if pd.notna(row[sd]) else Cell()
     return _with_diverged(row, mean, beside, counts)
 
 
 def interval(row: pd.Series, mean: str = "mean", low: str = "lower", high: str = "upper") -> Cell:
-    """`0.903 [0.895, 0.911]`, with the number of diverged runs where there are any; a single number has no interval."""
+    """`0.903 [0.895, 0.911]`, with the number of diverged runs, if any; a single number has no interval."""
     beside = " [" + number(row, low) + ", " + number(row, high) + "]" if pd.notna(row[low]) else Cell()
     return _with_diverged(row, mean, beside, counts=True)
 
 
 def difference(row: pd.Series, mean: str = "difference", low: str = "low", high: str = "high") -> Cell:
-    """`+0.012 [+0.003, +0.021]`; without an interval where there is none, a dash where there is no difference."""
+    """`+0.012 [+0.003, +0.021]`; without the interval if there is none; a dash if there is no difference."""
     signed = number(row, mean, "{:+.3f}")
     if pd.isna(row[low]):
         return signed
@@ -98,12 +98,12 @@ def difference(row: pd.Series, mean: str = "difference", low: str = "low", high:
 
 
 def bold(cell: Cell, wanted: bool) -> Cell:
-    """The cell, bold where wanted."""
+    """The cell, in bold if wanted."""
     return replace(cell, bold=wanted)
 
 
 def probability(row: pd.Series, column: str) -> Cell:
-    """A p with two digits, small ones as a power of ten; a dash where no test could be made."""
+    """A p with two digits, small ones as a power of ten; a dash if no test was possible."""
     return number(row, column, "{:.2g}".format) if pd.notna(row[column]) else Cell((MISSING,))
 
 
@@ -122,7 +122,7 @@ def _with_diverged(row: pd.Series, mean: str, beside: Cell, counts: bool) -> Cel
 
 
 def _index(name: Hashable) -> int:
-    """The index of a row in `Table.data`; a row that was taken from elsewhere has none."""
+    """The index of a row in `Table.data`; a row of another frame has none."""
     if not isinstance(name, int | np.integer):
         raise TypeError(
             f"{name!r} is not a row of the table's data; take rows with `rows_by`, which keeps their index."

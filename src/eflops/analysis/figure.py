@@ -1,6 +1,6 @@
 """A figure in four forms, byte-identical when rebuilt: SVG, PDF, PNG, and the plotted numbers as CSV.
 
-Matplotlib is loaded when something is drawn, so that the tables beside a figure are made without it.
+Matplotlib is imported only when something is drawn, so tables do not need it.
 """
 
 import io
@@ -27,7 +27,7 @@ else:
 
 @dataclass(frozen=True)
 class Figure:
-    """What the function of a figure returns.
+    """The return value of a figure's function.
 
     Args:
         data: the plotted numbers, one row per point; it becomes the CSV file.
@@ -52,7 +52,7 @@ class Figure:
 
     @cached_property
     def drawing(self) -> Drawing:
-        """The picture, its axes laid out once and placed on a grid: the solver's last digits change from run to run."""
+        """The picture, with its layout rounded to a grid, because the layout solver's last digits vary."""
         drawing = self.paint()
         layout = drawing.get_layout_engine()
         if layout:
@@ -71,7 +71,7 @@ class Figure:
         return sha256_bytes(self.data.to_csv(index=False).encode())
 
     def write(self, path: Path, data_hash: str | None = None) -> None:
-        """Write the form that the file's ending names; data_hash: of the plotted numbers unless given."""
+        """Write the form that the file's suffix names; data_hash: defaults to the hash of the plotted numbers."""
         if path.suffix == ".csv":
             write_text(path, self.data.to_csv(index=False))
             return
@@ -88,7 +88,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: the plotted numbers, the rows that they sum up, and how they are drawn on its axes."""
+    """A part of a figure: the plotted numbers, the runs that they summarise, and how they are drawn on its axes."""
 
     data: pd.DataFrame
     runs: pd.DataFrame
@@ -96,7 +96,7 @@ class Panel:
     metric: str = ""
 
     def alone(self, source: Source, columns: int = 3, size: tuple[float, float] = (3.5, 3.0)) -> Figure:
-        """The panel as a figure of its own, with the methods below it; no column for them where it names them."""
+        """The panel as a separate figure, with a legend of the methods below it unless the panel names them."""
 
         def paint() -> Drawing:
             drawing, axes = canvas(size=size)
@@ -109,7 +109,7 @@ class Panel:
 
 
 def four_panels(panels: Mapping[str, Panel], source: Source, columns: Sequence[str], metric: str = "") -> Figure:
-    """Four panels with their letters and one legend; columns: of the plotted numbers, panel by panel."""
+    """Four panels with their letters and one legend; columns: the columns of the plotted numbers, panel by panel."""
     named = {name: {"panel": name} | ({"metric": part.metric} if part.metric else {}) for name, part in panels.items()}
     data = pd.concat([part.data.assign(**named[name]) for name, part in panels.items()], ignore_index=True)
     runs = pd.concat([part.runs.assign(panel=name) for name, part in panels.items()], ignore_index=True)
@@ -137,14 +137,14 @@ def canvas(rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.
 
 
 def sentence(text: str) -> Drawing:
-    """A sentence in place of a whole figure, where there is nothing to draw."""
+    """A figure that holds only a sentence, for a figure without data."""
     drawing, axes = canvas()
     write_sentence(axes, text)
     return drawing
 
 
 def write_sentence(axes: Axes, text: str) -> None:
-    """A sentence in place of a picture, where there is nothing to draw."""
+    """Write a sentence on empty axes that have nothing to draw."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, text, ha="center", va="center", transform=axes.transAxes, wrap=True)
 
@@ -155,7 +155,7 @@ def letter(axes: Axes, name: str) -> None:
 
 
 def name_bars(axes: Axes, names: Iterable[str]) -> None:
-    """Names below bars or columns of points, broken after their first word."""
+    """Write names below bars or columns of points, with a line break after the first word."""
     words = [name.replace(" ", "\n", 1) for name in names]
     axes.set_xticks(range(len(words)), words)
     axes.tick_params(axis="x", length=0, labelsize=6.5)
@@ -164,7 +164,7 @@ def name_bars(axes: Axes, names: Iterable[str]) -> None:
 def log_scale(
     axes: Axes, axis: Literal["x", "y"], form: str = "{:g}", steps: Sequence[float] = (1.0, 2.0, 5.0)
 ) -> None:
-    """A log scale whose ticks are written as plain numbers, at so many times a power of ten."""
+    """A log scale whose ticks are plain numbers, at these multiples of each power of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     (axes.set_xscale if axis == "x" else axes.set_yscale)("log")
@@ -185,14 +185,14 @@ def method_legend(drawing: Drawing, methods: Iterable[str], source: Source, colu
 
 
 def line_key(label: str, **look: Any) -> Line2D:
-    """What a line or a marker stands for, for a legend."""
+    """A legend entry for a line or a marker."""
     from matplotlib import lines
 
     return lines.Line2D([], [], label=label, **look)
 
 
 def patch_key(label: str = "", **look: Any) -> Patch:
-    """What a filled area stands for, for a legend."""
+    """A legend entry for a filled area."""
     from matplotlib import patches
 
     return patches.Patch(label=label, **look)

@@ -1,7 +1,6 @@
 """Records to tidy tables: one row per run, one row per evaluated round of a run, and the weights that each run kept.
 
-Only records that follow from their plan are gathered: same settings, same data, same code, bytes as the training job
-left them.
+Only records that match their plan are gathered: settings, data, code, and the bytes that the training job wrote.
 """
 
 import shlex
@@ -41,7 +40,8 @@ def gather_cells(
 
 
 def checked(spec: CellSpec, cell: str, results: Path) -> Iterator[tuple[str, record.Record]]:
-    """The records of a cell, by their paths below the experiment's folder; one that is not as planned is refused."""
+    """The records of a cell, by their paths below the experiment's folder; one that differs from the plan is
+    rejected."""
     job = job_of(spec, results)
     manifest = read_json(Path(cell))["records"]
     for run in job.runs:
@@ -63,7 +63,7 @@ def write(entries: Entries, runs: Path, curves: Path, supports: Path) -> None:
 
 
 def run_row(path: str, entry: record.Record) -> dict[str, Scalar]:
-    """A run in one row: who it is, how it ended, its final metrics, traffic and operations, and its settings."""
+    """One row per run: identity, status, final metrics, traffic, operations and settings."""
     result, traffic = entry.result, entry.result.traffic
     return {
         **entry.run.model_dump(),
@@ -89,7 +89,7 @@ def runs_table(entries: Entries) -> pd.DataFrame:
 
 
 def curves_table(entries: Entries) -> pd.DataFrame:
-    """One row per run and evaluated round; empty where a run was not evaluated by a metric."""
+    """One row per run and evaluated round; a cell is empty if the metric was not evaluated."""
     names = dict.fromkeys(name for _, entry in entries for name in entry.result.curve.metrics)
     columns: dict[str, list[Scalar]] = {name: [] for name in ("record", "phase", "round", *names)}
     for path, entry in entries:
@@ -102,7 +102,7 @@ def curves_table(entries: Entries) -> pd.DataFrame:
 
 
 def supports_table(entries: Entries) -> pd.DataFrame:
-    """One row per run: the kept weights' indices and values, parted by spaces."""
+    """One row per run: the kept weights' indices and values, separated by spaces."""
     rows = [(path, _spaced(entry.result.support), _spaced(entry.result.weights)) for path, entry in entries]
     return pd.DataFrame(rows, columns=["record", "support", "weights"])
 
@@ -112,7 +112,7 @@ def _spaced(values: Iterable[float]) -> str:
 
 
 def _in_order(parts: Iterable[CellSpec]) -> Iterator[str]:
-    """The paths of all planned records: cell by cell, and in a cell by variant, draw and seed, however it was split."""
+    """The paths of all planned records: by cell, variant, draw and seed, however cells were split into jobs."""
     cells: dict[str, CellSpec] = {}
     for part in parts:
         seeds = cells[part.folder].seeds if part.folder in cells else ()
@@ -133,7 +133,7 @@ def _mend(path: Path) -> str:
 
 
 def difference(entry: record.Record, planned: record.Origin) -> str:
-    """In words, what a record follows from that its plan does not ask for."""
+    """How a record's origin differs from its plan, in words."""
     had, wanted = ({**each.job.model_dump(), **each.settings} for each in (entry.origin, planned))
     changed = [
         f"{name} was {had.get(name)!r} and is {wanted.get(name)!r}"

@@ -28,7 +28,8 @@ def band(curves: pd.DataFrame, metric: str) -> pd.DataFrame:
 def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = True) -> None:
     """A line and a band of one standard deviation per method; a dotted line where the first finetuning phase starts.
 
-    A few markers distinguish the lines without colour. Each method has them at other rounds, so none hides another.
+    A few markers distinguish the lines without colour. Methods have them at different rounds, so no marker hides
+    another.
     """
     methods = source.order(data["method"])
     for index, method in enumerate(methods):
@@ -46,10 +47,10 @@ def draw_bands(axes: Axes, data: pd.DataFrame, source: Source, mark_end: bool = 
 
 
 def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
-    """`data` has one row per method and x, with mean, sd, n and diverged, and the band's ends where it is an interval.
+    """`data` has one row per method and x, with mean, sd, n and diverged, and the band's ends if it is an interval.
 
-    A mean far below 0, where a fit is worse than none, is an arrow at the lower edge. Where runs diverged, a cross
-    stands there with their number; the mean is that of the others.
+    A mean far below 0 (a fit worse than none) is drawn as an arrow at the lower edge. A cross with a number marks
+    diverged runs; the mean is that of the others.
     """
     low, high = limits(data)
     for method in source.order(data["method"]):
@@ -74,7 +75,7 @@ def draw_points(axes: Axes, data: pd.DataFrame, x: str, source: Source) -> None:
 
 
 def limits(data: pd.DataFrame) -> tuple[float, float]:
-    """The y axis: all means with their bands, but nothing far below 0, where a fit is worse than none."""
+    """The y axis: covers all means with their bands, but nothing far below 0 (a fit worse than none)."""
     near = data[data["mean"] >= FLOOR]
     lows, highs = (end.fillna(near["mean"]) for end in edges(near))
     if near.empty:
@@ -85,7 +86,7 @@ def limits(data: pd.DataFrame) -> tuple[float, float]:
 
 
 def edges(data: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The lower and upper edge of a band: the interval of the mean where it is known, else one standard deviation."""
+    """The lower and upper edge of a band: the interval of the mean if known, else one standard deviation."""
     if set(INTERVAL) <= set(data.columns):
         return data["mean_low"], data["mean_high"]
     return data["mean"] - data["sd"], data["mean"] + data["sd"]

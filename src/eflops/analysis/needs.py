@@ -1,4 +1,4 @@
-"""What the scorecard and the closing summary are made from, known to the workflow without loading pandas."""
+"""The inputs of the scorecard and of the closing summary, known to the workflow without importing pandas."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,13 +46,13 @@ def targets_of(folder: Path) -> Path:
 
 
 def summary_sources(products: "Iterable[Product]") -> list[str]:
-    """The sources of the summary, of which only the scorecard must be there."""
+    """The sources of the summary; only the scorecard is required."""
     files = {product.csv for product in products}
     return [SCORECARD, *(path for path in _SUMMARISED if path in files)]
 
 
 def summary_trials(products: "Iterable[Product]") -> list[str]:
-    """The trials of the search that the summary describes, where a product reads them too."""
+    """The trials of the search that the summary describes, if a product reads them too."""
     path = f"{SEARCHES}/{GENE_TRIALS}.csv"
     return [path] if any(path in product.resources for product in products) else []
 
@@ -65,13 +65,13 @@ def judges(targets: Path) -> list[str]:
 
 
 def needs(targets: Path) -> list[str]:
-    """The names of all experiments that the judges read; claims state them in their sources."""
+    """The names of all experiments that the judges read; each claim's entry lists its own."""
     numbers = {name for section in SECTIONS for name in section.experiments}
     paper = read_paper(targets)
     return sorted(numbers.union(*map(experiments_of, [*paper.claims, *paper.own_claims])))
 
 
 def compared_experiments(targets: Path, config: "Config") -> list[str]:
-    """The experiments that the scorecard reads: those that it needs, the config has, and a whole run trains."""
+    """The experiments that the scorecard reads: those that it needs and the config's full run trains."""
     there = {name for name, entry in config.experiments.items() if entry.target in WHOLE}
     return [name for name in needs(targets) if name in there]

@@ -1,4 +1,4 @@
-"""The paper's numbers and claims, as resources/paper/targets.yaml has them."""
+"""The paper's numbers and claims, read from resources/paper/targets.yaml."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ OVERLAP = 15 / 57
 
 @dataclass(frozen=True)
 class Printed:
-    """A number as the paper prints it; `sd` is None where it prints none."""
+    """A number as the paper prints it; `sd` is None if the paper prints none."""
 
     value: float
     sd: float | None = None
@@ -29,7 +29,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Size:
-    """What makes an experiment the paper's: |theta|, the weights kept, and the run seeds where it states them."""
+    """The size of an experiment in the paper: |theta|, the weights kept, and the number of run seeds if stated."""
 
     parameters: int
     kept: int
@@ -89,7 +89,7 @@ def read_paper(path: Path) -> Paper:
 
 
 def read_targets(path: Path) -> dict[str, Any]:
-    """The targets file as it is."""
+    """The targets file as plain values."""
     try:
         targets = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -105,17 +105,17 @@ def read_targets(path: Path) -> dict[str, Any]:
 
 
 def our_probe(printed: str, aliases: dict[str, str]) -> tuple[str, int]:
-    """Our name of a gene as the paper prints it, and which of its probes is meant, the most selected as 0."""
+    """Our name for a gene that the paper prints, and the rank of the probe it means, 0 for the most selected."""
     number = next((index for index, suffix in enumerate(PROBES) if index and printed.endswith(suffix)), 0)
     gene = printed.removesuffix(PROBES[number])
     return aliases.get(gene, gene), number
 
 
 def share_sd(share: float, runs: int | None) -> float | None:
-    """How much a share of `runs` independent runs varies from one set of runs to the next: sqrt(p (1 - p) / n)."""
+    """The standard deviation of a share over sets of `runs` independent runs: sqrt(p (1 - p) / n)."""
     return (share * (1 - share) / runs) ** 0.5 if runs else None
 
 
 def t_sd(t: float, runs: int | None) -> float | None:
-    """How much a paired t statistic of `runs` pairs varies, in the usual approximation sqrt(1 + t^2 / (2 df))."""
+    """The approximate standard deviation of a paired t statistic of `runs` pairs: sqrt(1 + t^2 / (2 df))."""
     return (1 + t**2 / (2 * (runs - 1))) ** 0.5 if runs and runs > 1 else None

@@ -1,8 +1,8 @@
-"""What is attainable without a federation: best subset and lasso on the pooled training rows, shifted as they are.
+"""References without a federation: best subset and lasso on the pooled training rows, including the clients' shifts.
 
-Both keep as many features as a sparse model has weights and are refitted on them: they differ in the choice alone.
+Both keep as many features as a sparse model has weights and are refitted on them: they differ only in the selection.
 
-    best_subset   the m features of the smallest loss, by abess' splicing
+    best_subset   the m features of the smallest loss, by the splicing algorithm of abess
     lasso         the m largest coefficients of an L1-penalised fit
 """
 
@@ -34,14 +34,14 @@ PACKAGES = ("abess", "scikit-learn", "numpy")
 
 
 def make(folders: Iterable[Path], out: Path) -> None:
-    """Write one row per reference and data draw of these folders; its features as a list parted by spaces."""
+    """Write one row per reference and data draw of these folders; its features as a list separated by spaces."""
     made_with = " ".join(f"{name}=={version(name)}" for name in PACKAGES)
     rows = [{**row, "made_with": made_with} for folder in folders for row in fits(load(folder), read_manifest(folder))]
     write_text(out, pd.DataFrame(rows).to_csv(index=False))
 
 
 def fits(federation: Federation, manifest: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every reference on one data draw, a row each."""
+    """One row per reference on one data draw."""
     settings = manifest["settings"]
     for name in NAMES:
         fitted = fit(name, federation, settings)
@@ -91,7 +91,7 @@ def subset_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
 def lasso(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
     """The m largest coefficients at the penalty that five-fold cross-validation chooses, features scaled to unit size.
 
-    Where the penalty keeps fewer than m features, the first one below it that keeps as many is taken.
+    If that penalty keeps fewer than m features, the next smaller one that keeps at least m is used.
     """
     size = np.sqrt((x**2).mean(axis=0))
     scaled = x / np.where(size > 0, size, 1.0)
@@ -103,10 +103,12 @@ def lasso(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
 
 
 def validated_penalty(x: np.ndarray, y: np.ndarray) -> float:
-    """The penalty with the smallest error in five-fold cross-validation of twenty, the last a twentieth of the first.
+    """The penalty with the smallest error in five-fold cross-validation, of twenty; the last is a twentieth of the
+    first.
 
-    They are tried four at a time until four bring no smaller error: weaker ones would take most of the time. A fold's
-    products of features are those of all rows less those of the rows it leaves out. LassoCV takes twice as long.
+    They are tried four at a time until four in a row bring no smaller error, because weak penalties take most of
+    the time. A fold's Gram matrix is that of all rows minus that of the rows it leaves out. LassoCV takes twice as
+    long.
     """
     gram, with_y = x.T @ x, x.T @ y
     folds = []
@@ -130,10 +132,10 @@ def validated_penalty(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def l1_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
-    """The m largest coefficients at the strongest penalty that keeps as many, features as the data set scales them.
+    """The m largest coefficients at the strongest penalty that keeps at least m, with the data set's feature scaling.
 
-    No cross-validation here: few patients with thousands of genes are separable, so it asks for no penalty at all.
-    Of more than two classes each is held against the rest and chooses its share of the m.
+    No cross-validation here: few patients with thousands of genes are separable, so cross-validation would choose
+    no penalty. With more than two classes, each is fitted against the rest and selects its share of m.
     """
     classes = np.unique(y)
     if len(classes) > 2:
@@ -150,7 +152,7 @@ def l1_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
 
 
 def largest(coefficients: np.ndarray, m: int) -> np.ndarray:
-    """The features of the m largest coefficients, those at zero never among them."""
+    """The features of the m largest non-zero coefficients."""
     ranked = np.argsort(-np.abs(coefficients), kind="stable")[:m]
     return ranked[coefficients[ranked] != 0]
 
@@ -163,7 +165,7 @@ def measure_regression(features: np.ndarray, train: Block, test: Block) -> dict[
 
 
 def measure_classes(features: np.ndarray, train: Block, test: Block) -> dict[str, float]:
-    """Accuracy, cross-entropy and AUC after a logistic fit with a unit ridge, as separable rows have no other."""
+    """Accuracy, cross-entropy and AUC after a logistic fit with a unit ridge (else separable rows have none)."""
     model = LogisticRegression(fit_intercept=False).fit(train.x[:, features].astype(float), train.y)
     probability = model.predict_proba(test.x[:, features].astype(float))
     return {

@@ -1,6 +1,7 @@
-"""The random search's outcome: trials ranked by what a user could see, their distance from the paper, and the choices.
+"""The outcome of a random search: trials ranked by what a user can observe, their distance from the paper, and the
+choices.
 
-Besides the best trial, the one nearest the paper's numbers is kept: does any setting reproduce them?
+The trial nearest the paper's numbers is kept too: does any setting reproduce them?
 """
 
 import gzip
@@ -46,7 +47,7 @@ HEADER = (
 
 
 def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Ranking) -> pd.DataFrame:
-    """The runs of a search in the form that is tracked: one row per run, and all that rankings and statistics need.
+    """The runs of a search as git tracks them: one row per run, with everything that rankings and statistics need.
 
     Args:
         runs: gathered runs, one row per run (`analysis.gather.runs_table`).
@@ -54,8 +55,8 @@ def run_rows(runs: pd.DataFrame, supports: pd.DataFrame, search: Ranking) -> pd.
         search: the rules of the ranking.
 
     Returns: method, variant, ratio, draw, seed and status; each metric; `sent`, the share of dense training's bytes;
-        `open_gates`, in times of the kept weights; `support`, where the paper's genes are looked for; the searched
-        settings. Numbers have six decimals, so that everybody ranks the same numbers.
+        `open_gates`, as a multiple of the kept weights; `support`, if the paper's genes are compared; the
+        searched settings. Numbers have six decimals, so every machine ranks the same numbers.
     """
     rows = with_costs(runs)
     kept = [*IDENTITY, *(name for name in MEASURED if name in rows)]
@@ -76,12 +77,12 @@ def read_run_rows(path: Path) -> pd.DataFrame:
 
 
 def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
-    """Trials by method: those admitted first, then by score, diverged runs at their worst.
+    """Trials by method: admitted ones first, then by score; diverged runs count as the worst.
 
     Args:
-        runs: as `run_rows` gives them.
-        search: `metric`; `score`, which is the mean over ratios, draws and seeds or that less a standard deviation;
-            `admit`; `budget`, the variants of a crossed method that it may choose from.
+        runs: as returned by `run_rows`.
+        search: `metric`; `score`, the mean over ratios, draws and seeds, or that mean minus a standard deviation;
+            `admit`; `budget`, the variants that a crossed method may choose from.
 
     Returns: one row per method and trial. `drawn`: whether the method may choose it. A gated trial is not admitted with
         more open gates than `admit` allows at any ratio: a mean over ratios would let in one whose constraint is off
@@ -113,13 +114,13 @@ def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
 
 
 def _drawn(trials: Iterable[tuple[str, str]], budget: Mapping[str, Sequence[str]]) -> list[bool]:
-    """Whether a method may choose a trial: every trial, or of a crossed method those of its budget."""
+    """Whether a method may choose a trial: any trial, or for a crossed method, those in its budget."""
     of = {method: set(variants) for method, variants in budget.items()}
     return [method not in of or variant in of[method] for method, variant in trials]
 
 
 def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
-    """Each metric's mean by ratio, such as r2@0.64; the metric alone where there are no ratios. Diverged runs apart."""
+    """Each metric's mean by ratio, such as r2@0.64, or just the metric without ratios; diverged runs are left out."""
     measured = [name for name in MEASURED if name in runs]
     finished = runs[runs["status"] == "finished"]
     if runs["ratio"].isna().all():
@@ -130,7 +131,7 @@ def _by_ratio(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _excluded(trials: pd.DataFrame, admit: Admit) -> list[str]:
-    """Why a trial is not admitted, empty where it is."""
+    """Why a trial is not admitted; empty if it is."""
     limits = trials.index.get_level_values("method").map(lambda method: admit["sent"].get(method, math.inf))
     many = trials.get("open_gates", pd.Series(0.0, trials.index)) > (admit["open_gates"] or math.inf)
     heavy = trials["sent"] > limits.to_numpy(float)
@@ -141,7 +142,7 @@ def _excluded(trials: pd.DataFrame, admit: Admit) -> list[str]:
 
 
 def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float = math.inf) -> dict[str, Settings]:
-    """The searched settings of each method's best drawn trial; a UserError where no trial of a method is admitted.
+    """The searched settings of each method's best drawn trial; a UserError if no trial of a method is admitted.
 
     sent: the largest share of dense bytes that a trial may send in training.
     """
@@ -153,7 +154,7 @@ def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float 
 
 
 def choose_nearest(trials: pd.DataFrame, searched: Mapping[str, list[str]]) -> dict[str, Settings]:
-    """The same of the trials nearest to the paper, admitted or not, for the methods that it has numbers of."""
+    """The settings of the trial nearest the paper, admitted or not, for each method in the paper's table."""
     known = trials[trials["drawn"]].dropna(subset="distance")
     nearest = known.sort_values("distance", kind="stable").drop_duplicates("method")
     return {row["method"]: _settings(row, searched[row["method"]]) for _, row in nearest.iterrows()}
@@ -164,7 +165,7 @@ def _settings(trial: pd.Series, keys: Iterable[str]) -> Settings:
 
 
 def write(gathered: Path, supports: Path, targets: Path, search: Ranking, out: Path) -> None:
-    """Rank a search's gathered runs and write, below the folder `out`: `<entry>` with the endings of `OUTCOME`."""
+    """Rank a search's gathered runs and write, below the folder `out`: `<entry>` with the suffixes of `OUTCOME`."""
     kept = pd.read_csv(supports, keep_default_na=False, dtype=str)
     rows = run_rows(pd.read_csv(gathered), kept, search)
     write_outcome(rows, read_paper(targets), search, out)
@@ -181,7 +182,7 @@ def write_outcome(runs: pd.DataFrame, paper: Paper, search: Ranking, out: Path) 
 
 
 def outcome(runs: pd.DataFrame, paper: Paper, search: Ranking) -> tuple[pd.DataFrame, dict[str, dict[str, Settings]]]:
-    """All trials, and the chosen settings by entry and method, from the tracked runs of a search."""
+    """All trials, and the chosen settings by entry and method, from a search's tracked runs."""
     trials = rank(runs, search)
     choices = {search["entry"]: choose(trials, search["searched"])}
     for entry, sent in search.get("by_bytes", {}).items():
@@ -201,7 +202,7 @@ def outcome(runs: pd.DataFrame, paper: Paper, search: Ranking) -> tuple[pd.DataF
 
 
 def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, Settings]:
-    """The cases of an experiment on T: the best admitted settings at each T, and T alone changed at two choices.
+    """The cases of an experiment on T: the best admitted settings at each T, and two choices with only T changed.
 
     Args:
         trials: all trials of a crossed search.
@@ -219,15 +220,15 @@ def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, Se
 
 
 def _case(temperature: float) -> str:
-    """The name of a case, which is that of a folder too: t0_003."""
+    """The name of a case, which also names a folder: t0_003."""
     return f"t{temperature:g}".replace(".", "_").replace("-", "m")
 
 
 def rank_records(config: Config, name: str, results: Path, targets: Path, out: Path) -> None:
-    """Rank a search from the records of a results folder, whatever version of the code made them.
+    """Rank a search from the records of a results folder, made by any version of the code.
 
-    The rule `rank` reads gathered runs, each checked against the present code. A search that ran elsewhere, or before
-    modules were renamed, has none; its records still say everything that a ranking needs.
+    The rule `rank` reads gathered runs, each checked against the present code. A search that ran elsewhere, or
+    before modules were renamed, has no gathered runs, but its records hold everything that a ranking needs.
     """
     search, plan = config.searches[name], plan_of(config, name)
     entries = [
@@ -258,7 +259,8 @@ def adopt(into: Path, chosen: Path, keep: Path) -> None:
 
 
 def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
-    """Write the settings of all methods on a data set into the file of chosen settings, which is written whole."""
+    """Write the settings of all methods on a data set into the file of chosen settings, which is rewritten as a
+    whole."""
     try:
         present = yaml.safe_load(into.read_text(encoding="utf-8")) if into.exists() else None
         entries = [*(present or {}).values(), settings]
@@ -276,7 +278,7 @@ def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
 
 
 def _plain(value: Value | np.generic) -> Value:
-    """A setting as YAML has it: whole numbers without a point, an empty cell as null."""
+    """A setting as a YAML value: whole numbers without a decimal point, an empty cell as null."""
     if pd.isna(value):
         return None
     value = value.item() if isinstance(value, np.generic) else value
@@ -288,7 +290,7 @@ def _plain(value: Value | np.generic) -> Value:
 def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame) -> dict[tuple[str, str], float]:
     """The root mean square distance of each trial from its method's column in a table of the paper.
 
-    shares: what `gene_columns` gives for these runs; where the table is another, it is not read.
+    shares: the result of `gene_columns` for these runs; only read for the table of genes.
     """
     if table == GENES:
         differences = {
@@ -303,14 +305,14 @@ def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame
 
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
-    """At each ratio of the paper, the mean over draws and seeds less its number; a diverged run counts as 0."""
+    """At each ratio of the paper, the mean over draws and seeds minus its number; a diverged run counts as 0."""
     means = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
     rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in means.items()]
     return [value - row[method].value for value, row in rows if row]
 
 
 def probes_of(data: DataSettings) -> pd.DataFrame:
-    """The probes of the data that a search trains on, with their genes, as `Source.probes` gives them."""
+    """The probes of the data that a search trains on, with their genes, as returned by `Source.probes`."""
     return named_features(data).rename(columns={"gene": "probe"})
 
 

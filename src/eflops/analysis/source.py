@@ -1,4 +1,4 @@
-"""What tables and figures read: gathered runs and curves, and how methods are called."""
+"""The inputs of tables and figures: gathered runs and curves, and the labels of methods."""
 
 import io
 import json
@@ -24,18 +24,18 @@ IDENTITY = ["experiment", "dataset", "ratio", "method", "variant", "draw", "seed
 
 
 def no_runs() -> pd.DataFrame:
-    """The runs behind numbers that no run is behind."""
+    """An empty frame of runs, for numbers that no run contributes to."""
     return pd.DataFrame(columns=["experiment", "record"])
 
 
 @dataclass(frozen=True)
 class Source:
-    """A results folder and what a table or figure may read from it; every function that makes one takes a source.
+    """The part of a results folder that a table or figure may read; the function of every product takes a source.
 
     Args:
-        labels: what each method is called in print, in the config's order.
+        labels: the label of each method, in the config's order.
         pooled: the methods that train on pooled data.
-        experiments: those of the product that is made.
+        experiments: the product's experiments.
         files: what it may read below the folder; None for everything.
         resources: the files of the project that it may read.
 
@@ -60,7 +60,7 @@ class Source:
     _read: dict[str, pd.DataFrame] = field(default_factory=dict, compare=False, repr=False)
 
     def limited(self, job: "ProductJob") -> "Source":
-        """The same folder for a product: its methods, its experiments, and the files that it declares."""
+        """The source restricted to a product: its methods, its experiments, and the files that it declares."""
         gathered = [each.format(experiment=name) for name in job["experiments"] for each in (GATHERED, CURVES)]
         return replace(
             self,
@@ -73,12 +73,12 @@ class Source:
 
     @property
     def experiment(self) -> str:
-        """The experiment of a product that has one alone."""
+        """The experiment of a product that has exactly one."""
         (experiment,) = self.experiments
         return experiment
 
     def path(self, name: str) -> Path:
-        """A file below the results folder; a UserError where it was not declared."""
+        """A file below the results folder; a UserError if it was not declared."""
         if self.files is not None and name not in self.files:
             raise UserError(f"{name}: this file is not declared; add it to the product's experiments or inputs.")
         return self.results / name
@@ -109,16 +109,17 @@ class Source:
         return self.read(REFERENCES.format(experiment=experiment))
 
     def supports(self, experiment: str) -> pd.DataFrame:
-        """One row per run: its identity, status, and `support`, the indices of the kept weights, parted by spaces."""
+        """One row per run: its identity, status, and `support`, the indices of the kept weights, separated by
+        spaces."""
         supports = self.read(SUPPORTS.format(experiment=experiment), keep_default_na=False, dtype=str)
         return self.runs(experiment)[[*IDENTITY, "status", "record"]].merge(supports, on="record", validate="1:1")
 
     def was_searched(self, search: str) -> bool:
-        """Whether the trials of a search are among what the product reads."""
+        """Whether the product may read the trials of a search."""
         return f"{SEARCHES}/{search}.csv" in self.resources
 
     def trials(self, search: str) -> pd.DataFrame:
-        """One row per method and trial of a search, by method those admitted first, the best in front."""
+        """One row per method and trial of a search, by method, admitted trials first, best first."""
         return pd.read_csv(self._resource(f"{SEARCHES}/{search}.csv"))
 
     def search_runs(self, search: str) -> pd.DataFrame:
@@ -134,11 +135,11 @@ class Source:
         return file
 
     def has(self, name: str) -> bool:
-        """Whether a file is there."""
+        """Whether a file exists."""
         return (self.results / name).exists()
 
     def table(self, name: str) -> pd.DataFrame | None:
-        """The plain numbers of a table or figure below the folder; None where it was not declared."""
+        """The plain numbers of a table or figure below the folder; None if it was not declared."""
         return None if self.files is not None and name not in self.files else self.read(name)
 
     def genes(self, experiment: str) -> pd.DataFrame:
@@ -146,7 +147,7 @@ class Source:
         return self.read(GENES.format(dataset=self._dataset(experiment)), keep_default_na=False, dtype=str)
 
     def probes(self, experiment: str) -> pd.DataFrame:
-        """The same under the name that Golub's features have: a probe, of which a gene may have several."""
+        """The genes under the name of Golub's features: a probe, of which a gene may have several."""
         return self.genes(experiment).rename(columns={"gene": "probe"})
 
     def classes(self, experiment: str) -> list[str]:
@@ -164,36 +165,36 @@ class Source:
         return [name for name in self.labels if name in present]
 
     def named(self, names: Iterable[str]) -> list[str]:
-        """Methods in the config's order, those that it does not have last."""
+        """Methods in the config's order; unknown methods come last."""
         return [*self.order(names), *sorted(set(names) - set(self.labels))]
 
     def called(self, method: str) -> str:
-        """What a method is called in print; one that the config does not have, by its own name."""
+        """The label of a method; a method that the config does not have is its own label."""
         return self.labels.get(method, method)
 
     def labels_with(self, fits: pd.DataFrame) -> dict[str, str]:
-        """What methods are called in print, and behind them the references of these fits."""
+        """The labels of methods, followed by those of the references in these fits."""
         return self.labels | dict(zip(fits["reference"], fits["label"], strict=True))
 
     def from_reference(self, names: Iterable[str]) -> list[str]:
-        """Methods in the config's order, but the paper's method in front, with which the others are compared."""
+        """Methods in the config's order, after the paper's method, with which the others are compared."""
         return sorted(self.order(names), key=lambda name: name != METHOD)
 
     def federated(self, names: Iterable[str]) -> list[str]:
-        """Those of the methods that do not train on pooled data, in the config's order."""
+        """The methods that do not train on pooled data, in the config's order."""
         return [name for name in self.order(names) if name not in self.pooled]
 
     def sending(self, runs: pd.DataFrame) -> pd.DataFrame:
-        """The runs of methods that communicate: those that train on pooled data send nothing."""
+        """The runs of methods that communicate: pooled training sends nothing."""
         return runs[~runs["method"].isin(self.pooled)]
 
     def read(self, name: str, **options: Any) -> pd.DataFrame:
-        """A CSV file below the folder, read once: several products may be made from it."""
+        """A CSV file below the folder, cached because several products may read it."""
         path = self.path(name)
         if name not in self._read:
             self._read[name] = pd.read_csv(self._opened(name, path), **options)
         return self._read[name].copy(deep=False)
 
     def _opened(self, name: str, path: Path) -> Path | io.StringIO:
-        """What a file is read from."""
+        """The path or buffer to read a file from."""
         return path

@@ -46,5 +46,5 @@ VERDICTS = {
 
 
 def style(method: str) -> tuple[str, str]:
-    """The colour and marker of a method; your own method gets one of the spare ones, by its name."""
+    """The colour and marker of a method; a custom method gets one of the spare ones, chosen by its name."""
     return STYLES.get(method) or SPARE[sum(map(ord, method)) % len(SPARE)]

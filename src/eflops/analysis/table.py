@@ -73,7 +73,7 @@ LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textascii
 
 @dataclass(frozen=True)
 class Table:
-    """What the function of a table returns: plain numbers, and the rows that people read.
+    """The return value of a table's function: plain numbers, and the printed rows.
 
     Args:
         data: plain numbers, one row per case, with the index 0, 1, 2, ...; it becomes the CSV file.
@@ -101,7 +101,7 @@ class Table:
     columns: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        """Complete the headings, and check that every printed number is the plain one that its key names."""
+        """Complete the headings, and check that every printed number equals the plain one that its key names."""
         names = self.columns or tuple(dict.fromkeys(name for row in self.rows for name in row))
         object.__setattr__(self, "columns", tuple(names))
         plain = {column: dict(self.data[column].items()) for column in self.data}
@@ -120,11 +120,11 @@ class Table:
         return [[as_cell(row.get(column, MISSING)) for column in self.columns] for row in self.rows]
 
     def write(self, path: Path) -> None:
-        """Write the form that the file's ending names."""
+        """Write the form that the file's suffix names."""
         write_text(path, self.form(path.suffix))
 
     def form(self, suffix: str) -> str:
-        """The text of the form that a file's ending names."""
+        """The text of the form that the file's suffix names."""
         return {".csv": self.csv, ".md": self.markdown, ".tex": self.latex, ".html": self.html}[suffix]()
 
     def csv(self) -> str:
@@ -161,7 +161,7 @@ class Table:
         )
 
     def html(self) -> str:
-        """A page of its own, as the report shows it."""
+        """A standalone page, as the report shows it."""
         return page(self.title, BODY, columns=self.columns, rows=self.cells, note=self.note)
 
 
@@ -179,7 +179,7 @@ def _latex(content: Cell | str) -> str:
 
 
 def fill(template: str, **values: Any) -> str:
-    """A template filled in; text is escaped."""
+    """The template with its fields filled in; text is escaped."""
     from jinja2 import Environment, StrictUndefined  # a figure beside a table does without it
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
@@ -187,5 +187,5 @@ def fill(template: str, **values: Any) -> str:
 
 
 def page(title: str, template: str, **values: Any) -> str:
-    """A page of its own whose body is a template filled in."""
+    """A standalone page with a filled template as its body."""
     return fill(SKELETON, title=title, style=STYLE, body=fill(template, **values)) + "\n"

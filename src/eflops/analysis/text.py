@@ -1,4 +1,4 @@
-"""How numbers and Markdown are written, wherever people read them."""
+"""The formatting of numbers and Markdown."""
 
 import math
 import re
@@ -18,37 +18,37 @@ MARKUP = re.compile(r"[\\`*<$]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|\[(?=[^\]]*\][(\[
 
 
 def decimals(value: float) -> str:
-    """A number of a table: three decimals, and three digits alone where a fit went far astray."""
+    """A number of a table: three decimals, or three digits if a fit is far off."""
     return (f"{value:.3f}" if abs(value) < 100 else f"{value:.3g}").replace("-", MINUS)
 
 
 def with_minus(form: str, *values: float) -> str:
-    """The numbers in their form with minus signs, not hyphens; a dash for each that is not defined."""
+    """The formatted numbers with minus signs instead of hyphens, and a dash for each undefined number."""
     return form.format(*values).replace("-", MINUS).replace("+nan", "-").replace("nan", "-")
 
 
 def share(value: float, form: str = "{:.2f}") -> str:
-    """A share or an index; a dash where there is none."""
+    """A share or an index; a dash if there is none."""
     return "-" if math.isnan(value) else form.format(value)
 
 
 def short(value: object) -> str:
-    """A setting or a key in print: few digits of a number, anything else as it is."""
+    """A setting or a key in print: a number with few digits, anything else unchanged."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def exact(value: float) -> str:
-    """An N/d in print: all its digits, two decimals at least; two that differ are never written alike."""
+    """An N/d in print: all digits, at least two decimals, so different N/d never look equal."""
     return ratio_label(value).removeprefix("nd")
 
 
 def shortened(name: str, longest: int) -> str:
-    """A long name cut, with dots for the rest."""
+    """A long name, truncated with an ellipsis."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
 def formatted(value: float | None) -> str:
-    """A number of the scorecard: three decimals; very small and very large ones in a form that keeps their digits."""
+    """A number of the scorecard: three decimals; very small and very large ones in scientific notation."""
     if value is None:
         return ABSENT
     if value and abs(value) < 0.001:
@@ -65,7 +65,7 @@ def signed(value: float | None, digits: int = 3) -> str:
 
 
 def number(value: object) -> str:
-    """Anything that a record holds, as people write it: few digits, thousands apart."""
+    """A value of a record for reading: few digits, thousands separated."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):
@@ -84,7 +84,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Text escaped for Markdown, on one line."""
     return MARKUP.sub(r"\\\g<0>", " ".join(text.splitlines()))
 
 

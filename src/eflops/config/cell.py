@@ -14,10 +14,10 @@ from eflops.results.record import Cell, Identity
 
 
 class CellSpec(Cell):
-    """All that a cell's training follows from besides its data.
+    """Everything that determines a cell's training, apart from its data.
 
-    variants: the settings of each variant, by its label. draws, seeds: every variant is trained on each draw with each
-    seed. code: the hash of the code that the job was planned for; empty where nobody planned it.
+    variants: the settings of each variant, by its label. draws, seeds: every variant is trained on each draw with
+    each seed. code: the hash of the code that the job was planned for; empty if the job was not planned.
     """
 
     variants: dict[str, SerializeAsAny[TrainingSettings]]
@@ -28,7 +28,7 @@ class CellSpec(Cell):
     @field_validator("variants", mode="before")
     @classmethod
     def _of_the_method(cls, variants: dict[str, object], info: ValidationInfo) -> dict[str, TrainingSettings]:
-        """The settings as objects of the method's own class."""
+        """The settings as objects of the method's settings class."""
         model = settings_class(info.data.get("method", ""))
         return {
             label: settings if isinstance(settings, TrainingSettings) else model.model_validate(settings)
@@ -37,7 +37,7 @@ class CellSpec(Cell):
 
     @property
     def cell(self) -> Cell:
-        """The cell alone, as a run's record keeps it."""
+        """The part of the spec that a run's record keeps."""
         return Cell.model_construct(**{name: getattr(self, name) for name in Cell.model_fields})
 
     @property
@@ -58,7 +58,7 @@ class CellSpec(Cell):
         )
 
     def alone(self, variant: str) -> "CellSpec":
-        """The same cell with one of its variants."""
+        """The cell with only one of its variants."""
         return self.model_copy(update={"variants": {variant: self.variants[variant]}})
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""What one entry of the config says about another: names that must exist, settings that a method must have."""
+"""Checks across config entries: names that must exist, settings that a method must have."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +42,7 @@ MOST_VARIANTS = 100_000
 
 
 def mistakes(config: Config) -> Iterator[str]:
-    """Every mistake, a sentence each that starts with its key."""
+    """Every mistake as a sentence that starts with its key."""
     if not config.experiments and not config.searches:
         yield "experiments: missing; define at least one."
     for name in config.searches.keys() & config.experiments.keys():
@@ -89,7 +89,7 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
 
 
 def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
-    """Columns of a table that two keys need for different things."""
+    """Columns of a table that two keys use for different purposes."""
     if entry.sites == entry.target:
         yield f"{key_path}.sites: {entry.sites!r} is the target too, so each client would have one class; name another."
     for name in entry.features:
@@ -99,7 +99,7 @@ def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
 
 
 def _model_mistakes(config: Config) -> Iterator[str]:
-    """Whether custom models can be built; what their modules are called is known in the job alone."""
+    """Mistakes in the names of custom models; the names of their modules are checked only in the job."""
     for section in ("datasets", "experiments", "searches"):
         for name, entry in getattr(config, section).items():
             model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
@@ -202,7 +202,7 @@ def _experiment_mistakes(config: Config) -> Iterator[str]:
 def _gate_mistakes(
     config: Config, name: str, method: str, key_path: str, changes: Iterable[Mapping[str, object]]
 ) -> Iterator[str]:
-    """Gates that weights share where they cannot be; of a model of the user's own this is known in the job alone."""
+    """Shared gates for a model without groups; for a custom model only the job knows."""
     if entry_of(config, name).dataset not in config.datasets:
         return
     values = {key: value for _, part in layers(config, name, method) for key, value in part.items()}
@@ -249,7 +249,7 @@ def _search_mistakes(config: Config) -> Iterator[str]:
 
 
 def _goal_mistakes(config: Config, entry: Search, key_path: str) -> Iterator[str]:
-    """Whether the runs of a search have what it ranks them by."""
+    """Mistakes in the metric by which a search ranks its runs."""
     dataset = config.datasets.get(entry.dataset)
     known = METRICS.get(entry.model or dataset.model) if dataset else None
     if known and entry.metric not in known:
@@ -276,7 +276,7 @@ def _range_mistakes(config: Config, method: str, key: str, values: Range, key_pa
 
 
 def _product_mistakes(config: Config) -> Iterator[str]:
-    """What is wrong with the products that a config adds or changes, in sentences."""
+    """Mistakes in the products that a config adds or changes, as sentences."""
     known = project_entries() | general_entries(config)
     owners: dict[str, str] = {}
     for entry in general_products(config):

@@ -18,7 +18,7 @@ Definition = ast.ClassDef | ast.FunctionDef
 
 
 def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
-    """Whether there is a built-in method of this name."""
+    """Mistakes in the name of a built-in method."""
     module = f"{BUILT_IN}.{name}"
     source = module_file(module)
     if source is None:
@@ -28,7 +28,7 @@ def built_in_mistakes(name: str, key_path: str) -> Iterator[str]:
 
 
 def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
-    """Whether "module:Class" leads to a class with all parts of a method, which takes these options."""
+    """Mistakes in "module:Class": it must be a class with all parts of a method that accepts these options."""
     absent = _name_mistakes(path, f"{key_path}.method")
     if absent:
         yield from absent
@@ -42,7 +42,7 @@ def method_mistakes(path: str, options: Mapping[str, object], key_path: str) -> 
 
 
 def _option_mistakes(path: str, options: Mapping[str, object], key_path: str) -> Iterator[str]:
-    """Whether a class takes these options, where its own `__init__` says what it takes."""
+    """Mistakes in the options of a class, if its `__init__` declares them."""
     node = _defined(*path.split(":"))[1]
     for part in node.body if isinstance(node, ast.ClassDef) else []:
         if isinstance(part, ast.FunctionDef) and part.name == "__init__" and part.args.kwarg is None:
@@ -52,14 +52,14 @@ def _option_mistakes(path: str, options: Mapping[str, object], key_path: str) ->
 
 
 def function_mistakes(path: str, key_path: str, given: Sequence[str], named: Iterable[str] = ()) -> list[str]:
-    """Whether "module:function" leads to a function that can be called with these arguments, the last ones by name."""
+    """Mistakes in "module:function": it must be a function that accepts these arguments, the last ones by name."""
     absent = _name_mistakes(path, key_path)
     node = None if absent else _defined(*path.split(":"))[1]
     return _bind_mistakes(node, given, [*named], path, key_path) if isinstance(node, ast.FunctionDef) else absent
 
 
 def _name_mistakes(path: str, key_path: str) -> list[str]:
-    """Whether "module:name" leads to a file that Python can read and that has the name."""
+    """Mistakes in "module:name": the file must exist, be valid Python and define the name."""
     module, _, name = path.partition(":")
     source = module_file(module)
     if source is None:
@@ -84,7 +84,7 @@ def _bind_mistakes(
 
 
 def _signature(function: ast.FunctionDef) -> inspect.Signature:
-    """What a function takes, without its types and the values of its defaults."""
+    """The signature of a function without annotations and the values of defaults."""
     taken = copy.deepcopy(function.args)
     for argument in ast.walk(taken):
         if isinstance(argument, ast.arg):
@@ -114,7 +114,7 @@ def _tree(source: Path) -> ast.Module:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    """What a module defines or imports at its top level; "*" where it imports everything of another."""
+    """The names that a module defines or imports at its top level; "*" if it imports everything from another."""
     names: set[str] = set()
     for node in tree.body:
         for part in [node] if isinstance(node, Definition) else ast.walk(node):
@@ -128,7 +128,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def _defined(module: str, name: str) -> tuple[str, Definition | None]:
-    """The class or function that a module has under this name, its own or imported, and the module that defines it."""
+    """The class or function of this name in a module, defined there or imported, and the module that defines it."""
     source = module_file(module)
     try:
         body = _tree(source).body if source else []
@@ -142,7 +142,7 @@ def _defined(module: str, name: str) -> tuple[str, Definition | None]:
 
 
 def _imported(body: Iterable[ast.stmt]) -> dict[str, str]:
-    """What a module imports, by the name that it has there, with the full name."""
+    """The imports of a module: local name to full name."""
     names: dict[str, str] = {}
     for node in body:
         if isinstance(node, ast.Import):
@@ -153,9 +153,10 @@ def _imported(body: Iterable[ast.stmt]) -> dict[str, str]:
 
 
 def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set[str] | None:
-    """What a class and its bases define, attributes of `self` among it; None where the syntax tree does not tell.
+    """The members of a class and its bases, including attributes of `self`; None if the syntax tree is not enough.
 
-    promised: whether what the protocol of methods declares counts; a class that inherits from it has none of it yet.
+    promised: whether members declared by the protocol of methods count; a class that inherits from it does not
+    define them.
     """
     module, node = _defined(module, name)
     if not isinstance(node, ast.ClassDef) or depth > MOST_BASES:
@@ -180,7 +181,7 @@ def _parts(module: str, name: str, depth: int = 0, promised: bool = True) -> set
 
 
 def _base(module: str, base: ast.expr) -> tuple[str, str]:
-    """The module and name of a base class, written as `Method` or as `fedavg.Method`; an empty name where neither."""
+    """The module and name of a base class, written as `Method` or as `fedavg.Method`; an empty name otherwise."""
     if isinstance(base, ast.Name):
         return module, base.id
     if not isinstance(base, ast.Attribute):

@@ -1,12 +1,13 @@
-"""The settings of a data draw as a job's spec and a manifest hold them, for modules that read no config."""
+"""The settings of a data draw as stored in a job's spec and in a manifest, for modules that do not read the config."""
 
 from typing import Literal, TypedDict
 
 
 class DataSettings(TypedDict, total=False):
-    """An entry of `datasets` as JSON values, without what is done with the data; `config.models` explains each key.
+    """An entry of `datasets` as JSON values, without the keys on how the data are used; `config.models` explains each
+    key.
 
-    Which keys there are depends on `kind`.
+    The keys depend on `kind`.
     """
 
     kind: str

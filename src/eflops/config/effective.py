@@ -13,11 +13,11 @@ from eflops.errors import UserError
 
 
 def settings_text(config: Config, files: Sequence[Path], name: str, method: str | None = None) -> str:
-    """The settings of an experiment or search, a line each: value, file and key.
+    """The settings of an experiment or search, one per line: value, file and key.
 
     Args:
         config: the checked config of `files`.
-        files: the config files, later ones on top.
+        files: the config files; later ones override.
         name: an experiment or a search.
         method: one of its methods; all of them if not given.
     """
@@ -58,7 +58,7 @@ def _changed(config: Config, name: str, method: str) -> dict[str, str]:
 
 
 def _source(raws: Sequence[tuple[str, Mapping[str, object]]], key_path: str) -> str:
-    """The last file that holds a key, with the key; what a search chose lies in the file that `chosen` names."""
+    """The last file that holds a key, with the key; what a search chose is in the file that `chosen` names."""
     keys = key_path.split(".")
     for file, raw in reversed(raws):
         if keys[0] == "chosen" and isinstance(raw.get("chosen"), str):
@@ -75,7 +75,7 @@ _ABSENT = object()
 
 
 def overridden_choices(config: Config) -> Iterator[str]:
-    """Each setting that a search chose and to which the config gives another value, a line each."""
+    """Each setting that a search chose and that the config overrides, one per line."""
     seen = set()
     for name, entry in config.experiments.items():
         for method in entry.methods:

@@ -1,4 +1,4 @@
-"""Every job of a config's workflow, with the files that it makes below the results folder, other than records."""
+"""Every job of a config's workflow, with the files that it writes below the results folder, except records."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ SINGLE = ("scorecard", "summary", "study", "explorer")
 
 @dataclass(frozen=True)
 class TrainingJob:
-    """A training job: its name, where its manifest and its records lie below the results, and its spec as JSON."""
+    """A training job: its name, the paths of its manifest and records below the results, and its spec as JSON."""
 
     job: str
     cell: str
@@ -27,7 +27,7 @@ class TrainingJob:
     text: str
 
     def is_complete(self, results: Path) -> bool:
-        """Whether every record that the manifest lists is there; without a manifest the job is due anyhow."""
+        """Whether every record that the manifest lists exists; without a manifest the job is due anyway."""
         try:
             return all((results / self.runs / path).exists() for path in read_json(results / self.cell)["records"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -47,7 +47,7 @@ def training_jobs(config: Config) -> Iterator[tuple[TrainingJob, CellSpec]]:
 
 
 def job_files(config: Config) -> set[str]:
-    """The files of all jobs but the single ones, and the spec that each job leaves."""
+    """The files of all jobs except the single ones, and the spec that each job stores."""
     jobs = [*_jobs(config), *((job, ()) for job in SINGLE)]
     return {path for job, outputs in jobs for path in (*outputs, paths.SPEC.format(job=job))}
 
@@ -76,6 +76,6 @@ def _jobs(config: Config) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _job(*templates: str, **names: str | int) -> tuple[str, tuple[str, ...]]:
-    """The name of a job and its files, from the templates of both."""
+    """The name of a job and its files, from the templates."""
     job, *outputs = (template.format(**names) for template in templates)
     return job, tuple(outputs)

@@ -1,4 +1,4 @@
-"""Reading config files: one laid over another, every key once, and every error in a sentence."""
+"""Read config files: merge them, reject duplicate keys, and report every error as a sentence."""
 
 import sys
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ LARGEST = 1_000_000
 
 
 class UniqueKeyLoader(yaml.SafeLoader):
-    """YAML in which a mapping has no key twice; a key that an anchor brings in may be given again, that is its use."""
+    """A YAML loader that rejects duplicate keys; a key that comes from an anchor may be overridden, as usual."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         keys: set[Any] = set()
@@ -38,7 +38,7 @@ class UniqueKeyLoader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a config file holds, or a ConfigError that names the file and the line."""
+    """The mapping in a config file; a ConfigError names the file and the line."""
     try:
         content = yaml.load(path.read_text(encoding="utf-8"), UniqueKeyLoader)
     except OSError as error:
@@ -66,7 +66,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 def refuse_broken_files(arguments: Iterable[str]) -> None:
     """End the program with a sentence for each config file among a command's arguments that cannot be read.
 
-    The default profile calls it, before Snakemake itself reads these files.
+    The default profile calls it before Snakemake reads these files.
     """
     broken: list[str] = []
     for path in (argument.rpartition("=")[2] for argument in arguments if argument.endswith((".yaml", ".yml"))):
@@ -79,7 +79,7 @@ def refuse_broken_files(arguments: Iterable[str]) -> None:
 
 
 def _unusable(raw: object) -> str:
-    """What of a config nobody could walk through or write down, in a sentence; empty where there is nothing."""
+    """The part of a config that cannot be traversed or stored, as a sentence; empty if there is none."""
     waiting: list[tuple[tuple[str, ...], object]] = [((), raw)]
     seen = 0
     while waiting:
@@ -103,7 +103,7 @@ def _unusable(raw: object) -> str:
 
 
 def merge(base: Mapping[str, object], change: Mapping[str, object]) -> dict[str, Any]:
-    """`base` with `change` laid over it, mapping by mapping, as Snakemake merges config files."""
+    """`base` updated with `change`, mapping by mapping, as Snakemake merges config files."""
     merged = dict(base)
     for key, value in change.items():
         below = merged.get(key)
@@ -112,7 +112,7 @@ def merge(base: Mapping[str, object], change: Mapping[str, object]) -> dict[str,
 
 
 def in_order_of(base: Mapping[str, object], config: Mapping[str, object]) -> dict[str, Any]:
-    """`config` with its keys in the order that `base` has them, at every depth; other keys follow.
+    """`config` with its keys in the order of `base`, at every depth; other keys follow.
 
     Snakemake puts the keys of an overlay first, and tables and legends follow the order of the methods.
     """
@@ -126,7 +126,7 @@ def in_order_of(base: Mapping[str, object], config: Mapping[str, object]) -> dic
 
 
 def read(*paths: Path, trusted: bool = True) -> Config:
-    """The config of one file, with further files laid over it; `trusted` as of `check`."""
+    """The config of one file, updated with further files; `trusted`: see `check`."""
     raw: dict[str, Any] = {}
     for path in paths:
         raw = merge(raw, read_yaml(Path(path)))
@@ -138,7 +138,7 @@ def read(*paths: Path, trusted: bool = True) -> Config:
 
 
 def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:
-    """`raw` with what its file of chosen settings holds instead of the file's name, so that it can be stored alone."""
+    """`raw` with the content of its file of chosen settings instead of the file's name, so it is self-contained."""
     path, methods = raw.get("chosen"), raw.get("methods")
     if not isinstance(path, str) or not isinstance(methods, Mapping):
         return dict(raw)
@@ -159,7 +159,7 @@ def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:
 
 
 def _case_entries(raw: Mapping[str, object]) -> dict[str, list[str]]:
-    """The experiments whose cases are in the file of chosen settings, by the entry that holds them."""
+    """The experiments whose cases are in the file of chosen settings, by the entry of the cases."""
     experiments = raw.get("experiments")
     by_entry: dict[str, list[str]] = {}
     for name, entry in experiments.items() if isinstance(experiments, Mapping) else ():
@@ -169,9 +169,9 @@ def _case_entries(raw: Mapping[str, object]) -> dict[str, list[str]]:
 
 
 def check(raw: Mapping[str, object], trusted: bool = True) -> Config:
-    """The config of a plain mapping, or a ConfigError that lists every mistake.
+    """The config of a plain mapping; a ConfigError lists every mistake.
 
-    trusted: whether it is the user's, so that the code that it names may be run.
+    trusted: whether the config is the user's, so the code that it names may run.
     """
     if unusable := _unusable(raw):
         raise ConfigError([unusable])

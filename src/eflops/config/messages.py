@@ -1,4 +1,4 @@
-"""Mistakes in the config and in the requested files, as sentences: where, what stands there, what would be right."""
+"""Mistakes in the config and in the requested files, as sentences: where, the value, and what would be right."""
 
 import difflib
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ LONGEST = 80
 
 
 class ConfigError(UserError):
-    """One or more mistakes in the config, a sentence each."""
+    """One or more mistakes in the config, one sentence each."""
 
     def __init__(self, mistakes: Iterable[str]) -> None:
         # A key may hold a line break, and a sentence is one line.
@@ -24,7 +24,8 @@ class ConfigError(UserError):
 
 
 def sentences(error: ValidationError, raw: object, model: type[BaseModel] | None = None, prefix: str = "") -> list[str]:
-    """One sentence for each key of a validation error; a value that fits no branch of a union is one mistake."""
+    """One sentence for each key of a validation error; a value that matches no branch of a union counts as one
+    mistake."""
     by_key: dict[str, str] = {}
     # Of the branches of a union the one that says more than "another type" explains best.
     for detail in sorted(error.errors(), key=lambda detail: detail["type"].endswith("_type")):
@@ -35,7 +36,7 @@ def sentences(error: ValidationError, raw: object, model: type[BaseModel] | None
 
 
 def unknown(key_path: str, key: str, known: Iterable[str]) -> str:
-    """The sentence for a name that is not known, with the nearest one that is."""
+    """The sentence for an unknown name, with the nearest known name."""
     names = sorted(map(str, known))
     if FORMER.get(key) in names:
         return f"{key_path}: '{key}' is now called '{FORMER[key]}'; write {FORMER[key]}."
@@ -61,7 +62,7 @@ def _sentence(
 
 
 def shown(value: object) -> str:
-    """A value as a sentence shows it: whole if it is short."""
+    """A value as shown in a sentence, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
@@ -99,7 +100,7 @@ NAMED = ("tables", "figures", "gathered", "cells", "search", "data")
 
 
 def misspelt(file: str, config: Config) -> str:
-    """What is wrong with a file that nothing makes, in a sentence; empty for all other words."""
+    """The mistake in a file name that no rule makes, as a sentence; empty for all other words."""
     below = file.removeprefix(f"{config.results}/")
     folder, _, rest = below.partition("/")
     if below == file or not rest or folder not in NAMED:

@@ -150,8 +150,8 @@ class Table(Dataset):
     kind: Literal["table"] = Field(description="the word table")
     model: Literal["glm"] | ImportPath = Field(
         "glm",
-        description="glm: linear regression for numbers, softmax regression for classes; or module:function for a torch"
-        " module of your own (docs/adding-a-model.md)",
+        description="glm: linear regression for numbers, softmax regression for classes; or module:function for your"
+        " own torch module (docs/adding-a-model.md)",
     )
     density: Part = Field(0.1, description="rho, the share of weights that a sparse model keeps")
     keep: Annotated[Count | None, FromText] = Field(
@@ -188,7 +188,7 @@ class Table(Dataset):
 
     @property
     def gene_names(self) -> list[str]:
-        """The files that name features: none, because the headings do."""
+        """The files that name features: none, because the headings name them."""
         return []
 
 
@@ -227,7 +227,7 @@ KINDS: dict[str, type[Dataset]] = {
 
 
 def _kind(entry: object) -> str:
-    """Which model an entry is checked against: by its kind, or a data set of the user's own."""
+    """The model that validates an entry: by its kind, or the one of custom data sets."""
     kind = entry.get("kind") if isinstance(entry, dict) else getattr(entry, "kind", None)
     return "own" if isinstance(kind, str) and ":" in kind else str(kind)
 
@@ -349,14 +349,14 @@ class Search(Strict):
 
     @property
     def entries(self) -> list[str]:
-        """That, the entry of settings nearest to the paper, the one of the best at each T, and those by bytes."""
+        """The entry, that of the settings nearest the paper, that of the best at each T, and those by bytes."""
         crossed = any("temperature" in settings for settings in self.cross.values())
         more = {"nearest": self.nearest, "temperature": crossed}
         return [self.entry, *(f"{self.entry}_{name}" for name, made in more.items() if made), *self.by_bytes]
 
 
 class Config(Strict):
-    """The whole file."""
+    """Keys at the top level of the config file."""
 
     results: Annotated[str, AfterValidator(_results_folder)] = Field(
         "results", description="folder for everything that the workflow generates"
@@ -384,12 +384,12 @@ class Config(Strict):
 
     @property
     def choices(self) -> Chosen:
-        """The settings that searches chose; loading replaces the name of their file by what it holds."""
+        """The settings that searches chose; loading replaces the name of their file with its content."""
         return self.chosen if isinstance(self.chosen, dict) else {}
 
 
 def model_of(config: Config, name: str) -> tuple[str, list[str] | None]:
-    """The model of an experiment or search, and which of its modules are gated: its own, or its data set's."""
+    """The model of an experiment or search, and its gated modules: its own, or its data set's."""
     entry = entry_of(config, name)
     dataset: Any = config.datasets[entry.dataset]
     if entry.model is None:
@@ -403,14 +403,14 @@ def entry_of(config: Config, name: str) -> Experiment | Search:
 
 
 def names_custom_code(config: Config) -> bool:
-    """Whether a data set, a model or a method is the user's, written as "module:name"."""
+    """Whether a data set, a model or a method is custom, written as "module:name"."""
     entries = [*config.datasets.values(), *config.experiments.values(), *config.searches.values()]
     kinds = [entry.kind for entry in config.datasets.values()] + [entry.method for entry in config.methods.values()]
     return any(":" in name for name in [*kinds, *(entry.model or "" for entry in entries)])
 
 
 def data_settings(entry: Dataset) -> DataSettings:
-    """What a data draw depends on, as JSON values; the rest of an entry says what is done with the data."""
+    """The settings that a data draw depends on, as JSON values; the rest of an entry is about the use of the data."""
     unused = {"label", "model", "gated", "intercept", "client_fraction", "settings_like"}
     return cast(DataSettings, entry.model_dump(mode="json", exclude=unused))
 

@@ -1,4 +1,4 @@
-"""From experiments to cells: which there are, which runs each trains and with which settings, and where records lie."""
+"""From experiments to cells: the cells, their runs and settings, and the paths of records."""
 
 import itertools
 import math
@@ -28,9 +28,9 @@ Changes = dict[str, Value]
 
 @dataclass(frozen=True)
 class Plan:
-    """An experiment or search, unfolded: each of its ratios and methods is a cell.
+    """An expanded experiment or search: each combination of ratio and method is a cell.
 
-    variants: the labels of each method's variants; the methods of a search may differ in them (`cross`).
+    variants: the labels of each method's variants; the methods of a search may have different ones (`cross`).
     """
 
     name: str
@@ -56,7 +56,7 @@ class Plan:
         ]
 
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """The seeds that each job of a cell trains, all or so many at a time, with the suffix of its name."""
+        """The seeds that each job of a cell trains, with the suffix of its name."""
         if seeds is None or seeds >= len(self.seeds):
             yield "", self.seeds
             return
@@ -80,13 +80,12 @@ def plan_of(config: Config, name: str) -> Plan:
 
 
 def layers(config: Config, name: str, method: str) -> list[tuple[str, Mapping[str, Value]]]:
-    """Where the settings of a method in an experiment or search come from, later ones on top; each part with its key.
+    """The sources of a method's settings in an experiment or search, later ones override; each with its key.
 
-    This is the one order: a method's defaults, then those that the config gives it; what a search chose for the data
-    set (or the one it is like), then for the entry that `chosen_entry` names; what the config says of the method, then
-    of the method on this data; what it says of the experiment or search. A variant's change (vary, cases, trial) lies
-    above all. What a person writes beats what a search chose, except `defaults`, and a search starts from nothing that
-    a search chose.
+    The order is: a method's defaults, then those of the config; what a search chose for the data set (or the one it
+    is like), then for the entry that `chosen_entry` names; the config's settings of the method, then of the method
+    on this data; those of the experiment or search. A variant's change (vary, cases, trial) overrides all. What a
+    person writes overrides what a search chose, except `defaults`; a search ignores what searches chose.
     """
     entry, column = entry_of(config, name), config.methods[method]
     searched = isinstance(entry, Search)
@@ -161,7 +160,7 @@ def cell_specs(config: Config, name: str, methods: Iterable[str] | None = None) 
 
 
 def _labels(entry: Experiment | Search, method: str) -> tuple[str, ...]:
-    """The labels of a method's variants, in order; a trial that is crossed has one for each value."""
+    """The labels of a method's variants, in order; a crossed trial has one for each value."""
     if isinstance(entry, Search):
         crossed = [f",{_label(change)}" if change else "" for change in _grid(entry.cross.get(method, {}))]
         return tuple(f"trial{trial:02d}{value}" for trial in range(entry.trials) for value in crossed)
@@ -182,22 +181,22 @@ def _changes(entry: Experiment | Search, method: str) -> dict[str, Changes]:
 
 
 def _grid(values: Mapping[str, Sequence[Value]]) -> list[Changes]:
-    """Every combination of the values; one empty combination where there are none."""
+    """Every combination of the values; one empty combination if there are no values."""
     return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
 
 
 def _label(change: Changes) -> str:
-    """The variant's folder. Keys are sorted, so that a config in another order means the same records.
+    """The variant's folder. Keys are sorted, so the order of the config does not matter.
 
-    From z to a, because the folders of published results are named so.
+    Descending, as in the folders of published results.
     """
     return ",".join(f"{key}={change[key]}" for key in sorted(change, reverse=True)) or BASE
 
 
 def _draw(ranges: dict[str, Range], trial: int, group: int) -> Changes:
-    """The settings of one trial of a random search; each setting has a stream of its own.
+    """The settings of one trial of a random search; each setting has a separate random stream.
 
-    What runs of one batch must agree on is drawn once a group of trials, so that a group trains side by side.
+    Settings that must be equal within a batch are drawn once per group of trials, so a group trains in one batch.
     """
     return {
         key: _draw_one(

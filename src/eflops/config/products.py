@@ -1,8 +1,7 @@
-"""Which tables and figures there are, and what each is made from.
+"""The tables and figures, with their inputs.
 
-config/products.yaml holds those that come with the project. `products` of a config adds more, changes some keys of one,
-or leaves one out (null). An experiment that no product of the project shows has a table, paired tests and a figure of
-the general kind.
+config/products.yaml holds those that come with the project. `products` in a config adds products, changes keys of one,
+or removes one (null). An experiment that no project entry shows gets a general table, paired tests and a figure.
 """
 
 from collections.abc import Container, Iterable, Iterator
@@ -44,7 +43,7 @@ class Product(Strict):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files it is written to, below the results folder."""
+        """Its output files, below the results folder."""
         return paths.product_files(self.kind, self.name)
 
     @property
@@ -54,7 +53,7 @@ class Product(Strict):
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The files it is read from, below the results folder."""
+        """Its input files, below the results folder."""
         gathered = [each.format(experiment=name) for name in self.experiments for each in (GATHERED, CURVES)]
         return (*gathered, *self.inputs)
 
@@ -70,14 +69,14 @@ class Product(Strict):
 
 
 class ShownMethods(TypedDict):
-    """Methods in the config's order: what each is called in print, and which train on pooled data."""
+    """Methods in the config's order: their labels, and which train on pooled data."""
 
     labels: dict[str, str]
     pooled: list[str]
 
 
 class ProductJob(ShownMethods):
-    """All that making a product depends on besides files and code: its entry, and the methods that it shows."""
+    """Everything that a product depends on besides files and code: its entry, and the methods that it shows."""
 
     name: str
     kind: paths.Kind
@@ -90,7 +89,7 @@ class ProductJob(ShownMethods):
 
 
 def products(config: Config) -> list[Product]:
-    """The products whose experiments the config has, of searches only what was made."""
+    """The products whose experiments the config defines; products of missing searches are left out."""
     there = set(config.experiments)
     entries = [entry for entry in _entries(config).values() if there.issuperset(entry.get("experiments", ()))]
     searched = {*config.datasets, *(search.entry for search in config.searches.values())}
@@ -98,7 +97,7 @@ def products(config: Config) -> list[Product]:
 
 
 def target_of(config: Config, product: Product) -> str:
-    """The target that makes a product: that of its experiments, of which one apart from `all` decides."""
+    """The target that makes a product: that of its experiments; one that is not `all` takes precedence."""
     apart = [config.experiments[name].target for name in product.experiments]
     return next((target for target in apart if target != "all"), "all")
 
@@ -114,7 +113,7 @@ def product_job(config: Config, product: Product) -> ProductJob:
 def shown_methods(config: Config, experiments: list[str], searches: Iterable[str] = ()) -> ShownMethods:
     """The methods of some experiments.
 
-    searches: those whose methods count too.
+    searches: further searches whose methods are included.
     """
     shown = {method for name in experiments for method in config.experiments[name].methods}
     shown |= {method for name in searches for method in config.searches[name].methods}
@@ -126,7 +125,7 @@ def shown_methods(config: Config, experiments: list[str], searches: Iterable[str
 
 
 def _entries(config: Config) -> dict[str, Entry]:
-    """All entries by name, changes of the config laid over those of the project and the general ones."""
+    """All entries by name, the config's changes applied to the project's entries and the general ones."""
     entries = project_entries() | general_entries(config)
     for name, change in config.products.items():
         if change is None:
@@ -137,9 +136,10 @@ def _entries(config: Config) -> dict[str, Entry]:
 
 
 def _of_made_searches(entry: Entry, searched: Container[str]) -> Entry | None:
-    """An entry with the trials that were kept, of those that it names; None where it names some and none were.
+    """An entry with those of its trials that exist; None if it names trials and none exist.
 
-    searched: the data sets of the config and its searches; the project's trials of others are none of its study.
+    searched: the data sets of the config and its searches; the project's trials of other data sets do not belong to
+    the study.
     """
     named = entry.get("resources", [])
     kept = [
@@ -166,7 +166,7 @@ def general_entries(config: Config) -> dict[str, Entry]:
 def general_products(config: Config) -> Iterator[Entry]:
     """A table, paired tests and a figure for each experiment that no product of the project shows.
 
-    Where features have names, as genes or columns do, the selected ones and their stability are shown too.
+    If features have names (genes or columns), the selected ones and their stability are shown too.
     """
     shown_together = [entry["experiments"] for entry in project_entries().values() if "experiments" in entry]
     shown = {name for names in shown_together if set(names) <= set(config.experiments) for name in names}

@@ -1,4 +1,4 @@
-"""What a search ranks its trials by, as JSON values: the part of its config entry that `analysis.search` reads."""
+"""The rules by which a search ranks its trials, as JSON values, for `analysis.search`."""
 
 from typing import NotRequired, TypedDict, cast
 
@@ -8,18 +8,18 @@ from eflops.rng import numpy_generator
 
 
 class Admit(TypedDict):
-    """What a trial must keep to (`config.models.Admission`)."""
+    """The conditions on a trial (`config.models.Admission`)."""
 
     open_gates: float | None
     sent: dict[str, float]
 
 
 class Ranking(TypedDict):
-    """The rules of a search's ranking; `metric` to `entry` are as the config has them.
+    """The rules of a search's ranking; `metric` to `entry` are those of the config.
 
-    searched: by method, the settings that its trials set. budget: by crossed method, the variants that it may choose
-    from. profile: the settings that are drawn or crossed, where the best at each temperature is looked for, else none.
-    data: the settings of the data, where their genes are looked up.
+    searched: by method, the searched settings. budget: by crossed method, the variants that it may choose from.
+    profile: the settings that are drawn or crossed, if the best at each temperature is wanted, else none. data: the
+    settings of the data, if their genes are looked up.
     """
 
     metric: str
@@ -37,7 +37,7 @@ class Ranking(TypedDict):
 def ranking(search: Search, dataset: Dataset) -> Ranking:
     """The rules of a search's ranking.
 
-    dataset: the entry of the data that it trains on, whose genes the paper's shares are looked up among.
+    dataset: the entry of its data, in which the paper's genes are looked up.
     """
     rules = search.model_dump(mode="json", include={"metric", "score", "admit", "nearest", "by_bytes"})
     searched = {
@@ -53,10 +53,10 @@ def ranking(search: Search, dataset: Dataset) -> Ranking:
 
 
 def budget_of(search: Search, method: str) -> list[str]:
-    """One variant of each trial of a crossed method, drawn by address, so that every method has the same budget.
+    """One variant of each trial of a crossed method, drawn by address, so every method has the same budget.
 
-    A method whose settings are crossed with five temperatures has five times the trials. Chosen from all of them, its
-    best would be the best of five times as many, and a difference to another method could be that alone.
+    A method whose settings are crossed with five temperatures has five times the trials. The best of five times as
+    many trials could beat another method by the number of trials alone.
     """
     return [
         ",".join(

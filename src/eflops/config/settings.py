@@ -1,4 +1,4 @@
-"""What a method can be set to: the settings every method shares, and those of gated methods."""
+"""The settings of methods: those that every method shares, and those of gated methods."""
 
 from contextlib import suppress
 from typing import Annotated, Literal
@@ -9,9 +9,9 @@ WORDS: dict[str, bool | None] = {"true": True, "false": False, "null": None}
 
 
 def from_text(value: object) -> object:
-    """The number, flag or null that a text says, else the value as it is.
+    """The number, flag or null that a text denotes, else the value unchanged.
 
-    YAML reads 1e-3 as text, and Snakemake hands over as text whatever stands inside a mapping of --config.
+    YAML reads 1e-3 as text, and Snakemake passes everything inside a mapping of --config as text.
     """
     if not isinstance(value, str):
         return value
@@ -32,7 +32,7 @@ Count = Annotated[int, FromText, Field(ge=1, le=10**9)]
 
 
 class Strict(BaseModel):
-    """A part of the config: unknown keys and wrong types are errors, and it is frozen."""
+    """A part of the config: immutable; unknown keys and wrong types are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -113,7 +113,7 @@ class GatedSettings(FeedbackSettings):
         "median", description="noise-free gate at test time: with the temperature beta, or without"
     )
     prior: Literal["mean", "init"] = Field(
-        "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's own first value"
+        "mean", description="phi_init of the KL prior: logit(rho_init), or each gate's initial value"
     )
     phi_limit: Positive = Field(8.0, description="gate parameters are limited to plus or minus this")
     rescale_start: Flag = Field(
@@ -159,5 +159,5 @@ DEFAULTS: dict[str, dict[str, bool | int | float | str | None]] = {
 
 
 def settings_class(method: str) -> type[TrainingSettings]:
-    """The settings model of a method; a custom method has the shared settings and its free `options`."""
+    """The settings class of a method; a custom method has the shared settings and free `options`."""
     return SETTINGS.get(method, FeedbackSettings)

@@ -1,4 +1,4 @@
-"""study.json: the checked config and the code that a results folder was made with."""
+"""study.json: the checked config and the code that made a results folder."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,8 @@ SIGNER = "signer"
 
 @dataclass(frozen=True)
 class Study:
-    """The config, the content hash of every module by name (empty where it was not recorded), and the file as it is."""
+    """The config, the content hash of every module by name (empty if not recorded), and the plain content of the
+    file."""
 
     config: Config
     code: dict[str, str]
@@ -34,27 +35,27 @@ class Study:
 
 
 def write(raw: Mapping[str, object], path: Path) -> None:
-    """Write the study of a config and of the present code; methods keep the config's order, which tables follow."""
+    """Write the study of a config and the current code; methods keep the config's order, which tables follow."""
     config = check(raw)
     seal({FORMAT: PRESENT_FORMAT, "config": config.model_dump(mode="json"), "code": present_code(config)}, path)
 
 
 def seal(stored: Mapping[str, object], path: Path) -> None:
-    """Write a study under a hash of its own."""
+    """Write a study with its hash."""
     sealed = {**stored, OWN_HASH: own_hash(stored)}
     write_text(path, json.dumps(sealed, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def own_hash(stored: Mapping[str, object]) -> str:
-    """The hash of everything in a study but this hash itself; the order of methods counts."""
+    """The hash of everything in a study except this hash; the order of methods counts."""
     rest = {key: value for key, value in stored.items() if key != OWN_HASH}
     return sha256_bytes(json.dumps(rest, allow_nan=False, ensure_ascii=False).encode())
 
 
 def read_study(folder: Path, *configs: Path) -> Study:
-    """The study of a results folder, or of the config files where they are given.
+    """The study of a results folder, or of config files if given.
 
-    After a single target there is no study yet; then config.yaml is taken, if the folder is the one that it names.
+    After a single target there is no study yet; then config.yaml is used, if it names this folder.
     """
     if configs:
         return Study(read(*configs), {})

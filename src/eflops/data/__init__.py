@@ -1,1 +1,1 @@
-"""Data sets: each kind is one module here with a function `build`; what they make is a `Federation`."""
+"""Data sets: each kind is one module here with a function `build` that returns a `Federation`."""

@@ -1,6 +1,6 @@
-"""Making a data set: each kind is one module beside this one with a function `build`, found by its name.
+"""Build a data set: each kind is one module of this package with a function `build`, imported by name.
 
-A data set of your own needs no change here: give its `kind` as "module:function" with the same arguments.
+A custom data set needs no change here: give its `kind` as "module:function"; the function has the same arguments.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 
 from eflops import trust
 from eflops.config.data import DataSettings
-from eflops.data.federation import Federation, save
+from eflops.data.federation import Federation, misshapen, save
 from eflops.errors import UserError, explained
 from eflops.files import read_npz, write_text
 from eflops.results.labels import ratio_value
@@ -26,14 +26,14 @@ Builder = Callable[..., Federation]
 
 
 def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None, **parts: Any) -> Federation:
-    """Make the federation that `settings` describe.
+    """Build the federation that `settings` describe.
 
     Args:
         settings: the data set's entry in the config.
         ratio: training rows per feature N/d, for kinds that can make any number of rows.
-        seed: the data draw, or the split where the rows are given.
+        seed: the data draw, or the split of given rows.
         raw: the folder of downloaded files, for kinds that have one.
-        parts: what the kind's builder can be spared, such as the `test_features` of synthetic data.
+        parts: precomputed parts for the kind's builder, such as the `test_features` of synthetic data.
     """
     make_draw, is_custom = builder(settings["kind"]), ":" in settings["kind"]
     with explained(settings["kind"]) if is_custom else nullcontext():
@@ -45,7 +45,7 @@ def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | No
 
 
 def make(settings: DataSettings, folder: Path, test_features: Path | None = None) -> None:
-    """Make the draw that the folder's name says, such as nd0.64-draw3, of the data set that `settings` describe.
+    """Build and save the draw that the folder's name states, such as nd0.64-draw3.
 
     test_features: the file of the test features that all N/d of the draw share, for synthetic data.
     """
@@ -57,25 +57,18 @@ def make(settings: DataSettings, folder: Path, test_features: Path | None = None
 
 
 def _check_custom(federation: object, kind: str) -> None:
-    """Refuse what a builder of the user's own returns where compiled code or the metrics would misread it."""
+    """Reject the result of a custom builder if compiled code or the metrics would misread it."""
     if not isinstance(federation, Federation):
         raise UserError(f"{kind}: it returns {type(federation).__name__}; it should return a Federation.")
-    blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test block": federation.test}
-    shape, target = federation.test.x.shape[1:], federation.test.y.dtype
-    for name, block in blocks.items():
-        if block.x.dtype != np.float32 or block.x.shape[1:] != shape:
-            have = f"{block.x.dtype} of shape {block.x.shape}"
-            raise UserError(f"{kind}: x of {name} is {have}; it should be float32 of shape (rows, {str(shape)[1:-1]}).")
-        if block.y.dtype != target or target not in (np.float32, np.int64) or block.y.ndim != 1:
-            right = "float32 numbers or int64 classes of shape (rows,), of one type in all blocks"
-            raise UserError(f"{kind}: y of {name} is {block.y.dtype} of shape {block.y.shape}; it should be {right}.")
-    task = "classification" if target == np.int64 else "regression"
+    if wrong := misshapen(federation):
+        raise UserError(f"{kind}: {wrong}.")
+    task = "classification" if federation.test.y.dtype == np.int64 else "regression"
     if federation.meta.get("task", task) != task:
         raise UserError(f"{kind}: meta['task'] is {federation.meta['task']!r}; by the type of y it is {task!r}.")
 
 
 def _refuse_infinite(federation: Federation, settings: DataSettings) -> None:
-    """Values beyond float32 become infinite, and no method can train on them."""
+    """Reject values beyond float32: they become infinite, and no method can train on them."""
     blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test rows": federation.test}
     for name, block in blocks.items():
         if not (np.isfinite(block.x).all() and np.isfinite(block.y).all()):
@@ -91,7 +84,7 @@ def builder(kind: str) -> Builder:
 
 
 def problems(config: "Config") -> tuple[list[str], list[str]]:
-    """Faults and notes on the files that entries name, in the splits that experiments use, a sentence each."""
+    """Faults and notes on the files that entries name and the splits that experiments use, one sentence each."""
     from eflops.config.models import Table, data_settings, entry_of
     from eflops.data import expression, synthetic, table, table_checks
 
@@ -116,7 +109,7 @@ def problems(config: "Config") -> tuple[list[str], list[str]]:
 
 
 def named_features(settings: DataSettings) -> "pd.DataFrame":
-    """The features of data that are read from a file, in their order: gene, symbol, name, description and label."""
+    """The features of data from a file, in order: gene, symbol, name, description and label."""
     from eflops.data import expression, table
 
     return expression.features(settings) if settings["kind"] == "expression" else table.features(settings)

@@ -1,8 +1,8 @@
 """Gene expression with classes: the preset of `eflops.data.table` with filters of genes and gene names.
 
-The matrix is your own file or one that is shipped. The filter of genes looks at all samples, as in the literature, and
-does not see the classes. Clients are the sites that the column `clients_by` names, or else the training samples are
-dealt out by Dirichlet counts.
+The matrix is your file or one that comes with the project. The filter of genes uses all samples, as in the literature,
+but not the classes. Clients are the sites in the column `clients_by`; without it, training samples are distributed by
+Dirichlet counts.
 """
 
 from collections.abc import Sequence
@@ -41,9 +41,9 @@ def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | No
 
 
 def features(settings: DataSettings) -> pd.DataFrame:
-    """The genes in the order of the features: gene, symbol, name, description, and label, the best of these to print.
+    """The genes in the order of the features: gene, symbol, name, description, and the label to print.
 
-    What the files `gene_names` do not say is empty.
+    Cells that the files `gene_names` do not provide are empty.
     """
     genes = pd.DataFrame({"gene": table.prepared(spec_of(settings)).features})
     for path in settings["gene_names"]:
@@ -66,10 +66,10 @@ def node_rows(
     rows: Rows = "samples",
     samples: str | None = None,
 ) -> Block:
-    """One node's rows, for a federation whose members never see one another's: a hospital's file as a block.
+    """The rows of one Flower node, such as a hospital's file, as a block.
 
     agreed: the genes that all nodes keep, in the order of the features; classes: the names of the classes 0, 1, ...
-    The scaling is array by array, so that a node needs nobody else's values; logarithm, floor and ceiling as agreed.
+    Scaling is per array, so a node does not need the values of others; logarithm, floor and ceiling are agreed.
     """
     if not scaling.by_row:
         raise UserError(f"a node has only its own rows, so it cannot scale {scaling.way}; use per_array.")

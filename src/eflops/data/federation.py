@@ -1,9 +1,9 @@
-"""What every data set becomes: clients with a block of rows each, a test block, and the truth where known.
+"""The common form of all data sets: clients with a block of rows each, a test block, and the truth if known.
 
-On disk a federation is a folder of two files. `federation.npz` holds the arrays and `manifest.json`, written
-last, names them with their hashes. Neither holds a time, so making a federation again with the same settings gives the
-same bytes. Arrays that several federations share, such as the test features of all N/d of a draw, may lie in one file
-that their manifests name. The sha256 of the data is that of the arrays, wherever they lie.
+On disk a federation is a folder of two files. `federation.npz` holds the arrays and `manifest.json`, written last,
+names them with their hashes. Neither contains a time stamp, so equal settings give equal bytes. Arrays that several
+federations share, such as the test features of all N/d of a draw, may be in one file that their manifests name. The
+sha256 of the data is that of the arrays, wherever they are stored.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ class Target(TypedDict):
 
 
 class Facts(TypedDict, total=False):
-    """What a model or a table may need to know of the data besides the arrays; a builder may add what it likes."""
+    """Facts about the data besides the arrays, for models and tables; a builder may add more."""
 
     task: Literal["regression", "classification"]
     classes: int | None
@@ -57,7 +57,7 @@ class Facts(TypedDict, total=False):
 
 
 def unit_of(facts: Facts) -> float | None:
-    """The deviation that numeric targets were divided by; None where they were not."""
+    """The deviation that numeric targets were divided by; None if they were not."""
     return facts["target"]["spread"] if "target" in facts else None
 
 
@@ -119,7 +119,7 @@ class Federation:
         return tuple(self.meta.get("client_ids", range(len(self.clients))))
 
     def pooled(self) -> "Federation":
-        """The centralized federation: one client with every row, in client order and as shifted there."""
+        """The centralized federation: one client with every row, in client order and with the clients' shifts."""
         whole = Block(
             np.concatenate([block.x for block in self.clients]),
             np.concatenate([block.y for block in self.clients]),
@@ -129,7 +129,7 @@ class Federation:
         return replace(self, clients=(whole,), meta=meta)
 
     def subset(self, ids: Iterable[int], with_test: bool = True) -> "Federation":
-        """Only the named clients, under their own numbers: for a node that may see its own rows alone."""
+        """Only the named clients, with their numbers: for a node that may see only its own rows."""
         wanted = tuple(ids)
         missing = sorted(set(wanted) - set(self.client_ids))
         if missing:
@@ -142,8 +142,8 @@ class Federation:
 def save(federation: Federation, folder: Path, settings: DataSettings, shared: Path | None = None) -> None:
     """Write the arrays and then the manifest, each atomically.
 
-    settings: what the federation was made from.
-    shared: an .npz file beside the folder with arrays that are not stored again, such as `test_x`.
+    settings: the settings that the federation was built from. shared: an .npz file next to the folder with arrays
+    that are not stored again, such as `test_x`.
     """
     arrays = _to_arrays(federation)
     elsewhere = _names_in(shared) & arrays.keys() if shared else set()
@@ -163,7 +163,7 @@ def save(federation: Federation, folder: Path, settings: DataSettings, shared: P
 
 
 def load(folder: Path) -> Federation:
-    """Read a federation that `save` wrote; anything that is not what was written is refused."""
+    """Read a federation that `save` wrote; a file with changed bytes is rejected."""
     manifest = read_manifest(folder)
     arrays = _read_arrays(folder, ARRAYS)
     if "shared" in manifest:
@@ -172,11 +172,28 @@ def load(folder: Path) -> Federation:
     described = _describe(arrays)
     if described != manifest["arrays"] or sha256_bytes(canonical_json(described).encode()) != manifest["sha256"]:
         raise _refusal(folder, ARRAYS, "is not the file that its manifest describes")
-    return _from_arrays(arrays, manifest["clients"], manifest["meta"])
+    federation = _from_arrays(arrays, manifest["clients"], manifest["meta"])
+    if wrong := misshapen(federation):
+        raise _refusal(folder, ARRAYS, f"is no federation: {wrong}")
+    return federation
+
+
+def misshapen(federation: Federation) -> str:
+    """In words, which block compiled code would read beyond its ends or misread; empty where none is."""
+    blocks = {**{f"client {i}": each for i, each in enumerate(federation.clients)}, "the test block": federation.test}
+    shape, target = federation.test.x.shape[1:], federation.test.y.dtype
+    for name, block in blocks.items():
+        if block.x.dtype != np.float32 or block.x.shape[1:] != shape:
+            have = f"{block.x.dtype} of shape {block.x.shape}"
+            return f"x of {name} is {have}; it should be float32 of shape ({', '.join(map(str, ('rows', *shape)))})"
+        if block.y.dtype != target or target not in (np.float32, np.int64) or block.y.ndim != 1:
+            right = "float32 numbers or int64 classes of shape (rows,), of one type in all blocks"
+            return f"y of {name} is {block.y.dtype} of shape {block.y.shape}; it should be {right}"
+    return ""
 
 
 def _read_arrays(folder: Path, name: str, only: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file; pickled content and whatever is no .npz file are refused."""
+    """The arrays of an .npz file; pickled content and other files are rejected."""
     data = _read_bytes(folder, name)
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as stored:
@@ -203,12 +220,12 @@ def _names_in(file: Path) -> set[str]:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The checked manifest alone: settings, meta, shapes and the sha256 that names the data."""
+    """The checked manifest: settings, meta, shapes and the sha256 that identifies the data."""
     return parse_manifest(_read_bytes(folder, MANIFEST), folder)
 
 
 def parse_manifest(data: bytes | str, folder: Path) -> dict[str, Any]:
-    """The checked manifest that these bytes of a draw's folder are."""
+    """The checked manifest with these bytes."""
     try:
         manifest = json.loads(data)
         right = _own_hash(manifest) if isinstance(manifest, dict) else ""
@@ -256,7 +273,7 @@ def _describe(arrays: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 
 
 def _own_hash(manifest: Mapping[str, object]) -> str:
-    """Hash of everything in the manifest but this hash itself, so that a changed setting is noticed too."""
+    """The hash of everything in the manifest except this hash, so that changed settings are detected too."""
     rest = {key: value for key, value in manifest.items() if key != "manifest_sha256"}
     return sha256_bytes(canonical_json(rest).encode())
 

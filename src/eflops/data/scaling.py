@@ -1,7 +1,6 @@
-"""From measured values to features: cutting, the filter of genes, logarithms, and standardising.
+"""From measured values to features: clipping, the gene filter, logarithms, and standardising.
 
-The filter does not see the classes. Means and deviations that are taken over samples are taken over the training
-samples alone.
+The filter does not use the classes. Means and deviations over samples use only the training samples.
 """
 
 from dataclasses import dataclass, replace
@@ -36,7 +35,7 @@ class Scaling:
 
     @property
     def by_row(self) -> bool:
-        """Whether a row is scaled by its own values alone."""
+        """Whether each row is scaled by its own values only."""
         return AXES.get(self.way) == 1
 
     def apply(self, values: np.ndarray) -> np.ndarray:
@@ -54,7 +53,7 @@ class Scaling:
         return np.asarray(scaled, dtype=np.float32)
 
     def prepare(self, values: np.ndarray) -> np.ndarray:
-        """The values cut to floor and ceiling, and their logarithms where asked for."""
+        """The values clipped to floor and ceiling, and their logarithms if `log` is set."""
         cut = clipped(values, self.floor, self.ceiling)
         if not self.log:
             return cut
@@ -72,21 +71,22 @@ class Scaling:
 
 
 def scaling_of(settings: DataSettings) -> Scaling:
-    """The scaling that a data set's entry asks for, not yet fitted."""
+    """The scaling of a data set's entry, not yet fitted."""
     return Scaling(settings["scaling"], settings["log"], settings.get("floor"), settings.get("ceiling"))
 
 
 def clipped(values: np.ndarray, floor: float | None, ceiling: float | None) -> np.ndarray:
-    """Values held between two ends, either of which may be open."""
+    """Values clipped to two limits, either of which may be None."""
     if floor is None and ceiling is None:
         return values
     return np.clip(values, floor, ceiling)
 
 
 def varying(values: np.ndarray, min_fold: float | None, min_range: float | None) -> np.ndarray:
-    """Which genes pass the filter: [genes] bool; values: [samples, genes], already cut.
+    """Which genes pass the filter: [genes] bool; values: [samples, genes], already clipped.
 
-    min_fold: the largest value is more than so many times the smallest; min_range: it is more than so much above it.
+    min_fold: the smallest ratio of the largest to the smallest value; min_range: the smallest difference of the
+    two.
     """
     high, low = values.max(axis=0), values.min(axis=0)
     keep = np.ones(values.shape[1], dtype=bool)
@@ -100,10 +100,10 @@ def varying(values: np.ndarray, min_fold: float | None, min_range: float | None)
 
 
 def logarithm(values: np.ndarray) -> np.ndarray:
-    """The natural logarithm of positive values, of single additions and products in a fixed order.
+    """The natural logarithm of positive values, by additions and multiplications in a fixed order.
 
-    numpy's own differs from processor to processor in the last bit, and the data's hash must not. With
-    x = 2^k m, m between 1/sqrt 2 and sqrt 2, and s = (m - 1) / (m + 1): ln x = k ln 2 + 2 (s + s^3/3 + s^5/5 + ...).
+    numpy's logarithm differs in the last bit between processors, and the data's hash must not. With x = 2^k m, m
+    between 1/sqrt 2 and sqrt 2, and s = (m - 1) / (m + 1): ln x = k ln 2 + 2 (s + s^3/3 + s^5/5 + ...).
     """
     mantissa, exponent = np.frexp(values)
     small = mantissa < 0.7071067811865476
@@ -117,7 +117,7 @@ def logarithm(values: np.ndarray) -> np.ndarray:
 
 
 def moments(values: np.ndarray, axis: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and deviation; where all values are one, the deviation is 0 and not what rounding leaves of it."""
+    """Mean and deviation; if all values are equal, the deviation is exactly 0, not a rounding error."""
     constant = values.max(axis=axis, keepdims=True) == values.min(axis=axis, keepdims=True)
     spread = np.where(constant, 0.0, values.std(axis=axis, keepdims=True))
     return values.mean(axis=axis, keepdims=True), spread

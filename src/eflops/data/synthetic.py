@@ -3,8 +3,8 @@
     x ~ N(0, S) with S_ij = correlation^|i-j|;  w is m-sparse with entries +-1;
     y = x w + e with e ~ N(0, sigma^2) and sigma = ||X w|| / (sqrt(SNR) sqrt(N))
 
-The support, the signs and the test features depend on the seed alone. The training rows of a small N/d are
-the first rows of a larger one, so that a curve over N/d adds rows and does not change problem.
+The support, the signs and the test features depend on the seed alone. The training rows of a small N/d are the first
+rows of a larger one, so a curve over N/d adds rows to the same problem.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,9 +28,9 @@ def build(
     raw: Path | None = None,
     test_features: Mapping[str, np.ndarray] | None = None,
 ) -> Federation:
-    """A federation of ratio * features rows; clients are shifted after y is made, the test rows are not.
+    """A federation of ratio * features rows; clients are shifted after y is computed, test rows are not shifted.
 
-    test_features: what `make_test_features` made for these settings and this seed; made here where it is not given.
+    test_features: from `make_test_features` for these settings and this seed; computed here if None.
     """
     if ratio is None:
         raise UserError("synthetic data needs a ratio N/d: give the experiment ratios, such as [0.24, 1.0]")
@@ -58,7 +58,8 @@ def build(
 
 
 def make_test_features(settings: DataSettings, seed: int) -> dict[str, np.ndarray]:
-    """What all N/d of a draw share: test_x [test rows, features] and test_signal [test rows], its responses X w."""
+    """The arrays that all N/d of a draw share: test_x [test rows, features] and its responses X w, test_signal [test
+    rows]."""
     rows, features = settings["test_rows"], settings["features"]
     if fault := too_large(0, settings):
         raise UserError(fault)
@@ -68,17 +69,17 @@ def make_test_features(settings: DataSettings, seed: int) -> dict[str, np.ndarra
 
 
 def write_test_features(settings: DataSettings, file: Path) -> None:
-    """Write the test features of the draw that the file's name says, such as test-draw3.npz."""
+    """Write the test features of the draw that the file's name states, such as test-draw3.npz."""
     write_npz(file, make_test_features(settings, int(file.stem.partition("-draw")[2])))
 
 
 def needed_bytes(rows: float, features: int) -> float:
-    """The memory that making so many rows takes at its peak: the values in float64, a copy, and the float32 result."""
+    """The peak memory of building these rows: the values in float64, a copy, and the float32 result."""
     return 20.0 * rows * features
 
 
 def too_large(ratio: float, settings: DataSettings) -> str:
-    """Why a draw of this N/d, or its test rows, would not fit into memory, in a sentence; empty where it would."""
+    """Why a draw of this N/d, or its test rows, would not fit into memory, as a sentence; empty if it fits."""
     features, available = settings["features"], machine_bytes()
     rows = max(ratio * features, settings["test_rows"])
     needed = needed_bytes(rows, features)
@@ -91,7 +92,7 @@ def too_large(ratio: float, settings: DataSettings) -> str:
 
 
 def faults(ratios: Sequence[float], settings: DataSettings) -> list[str]:
-    """Why draws of these N/d cannot be made, a sentence each: the largest by its memory, the smallest by its rows."""
+    """Why draws of these N/d are impossible: the largest for its memory, the smallest for its rows."""
     fewest = round(min(ratios) * settings["features"])
     lacking = shortage(fewest, settings["clients"], settings["min_rows"])
     return [*filter(None, [too_large(max(ratios), settings), lacking and f"{lacking}."])]
@@ -110,7 +111,7 @@ def coefficients(features: int, density: float, seed: int) -> np.ndarray:
 def correlated_rows(rows: int, features: int, correlation: float, generator: np.random.Generator) -> np.ndarray:
     """Rows [rows, features] of N(0, S), S_ij = correlation^|i-j|, by the AR(1) recursion along each row.
 
-    x_j = r x_(j-1) + sqrt(1 - r^2) e_j has exactly this covariance, with no matrix to factorise.
+    x_j = r x_(j-1) + sqrt(1 - r^2) e_j has exactly this covariance, without factorising a matrix.
     """
     innovation = np.sqrt(1.0 - correlation**2)
     x = generator.standard_normal((rows, features))
@@ -126,9 +127,9 @@ def correlated_rows(rows: int, features: int, correlation: float, generator: np.
 
 
 def noise_free(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    """X w: [rows], added up over the support alone.
+    """X w: [rows], summed over the support only.
 
-    Not a matrix product: its last bits depend on the machine's number of cores, and data must not.
+    Not a matrix product, because its last bits depend on the number of cores.
     """
     support = np.flatnonzero(w)
     return np.asarray((x[:, support] * w[support]).sum(axis=1))

@@ -5,10 +5,10 @@
 
 `kind: expression` is a preset of the same steps with filters of genes and gene names (`eflops.data.expression`):
 
-    read     the file's columns become features; text with few values becomes one column of 0 and 1 per value
-    check    `faults` are sentences about what prevents training, `notes` about what a person should know
-    split    test rows by the seed: a share of each class, or of all rows where the target is a number
-    divide   a client per site, or training rows dealt out by Dirichlet counts
+    read     the file's columns become features; text with few values is one-hot encoded
+    check    `faults` are sentences on what prevents training, `notes` on what a user should know
+    split    test rows by the seed: a share of each class, or of all rows for a numeric target
+    divide   a client per site, or training rows distributed by Dirichlet counts
     scale    features, and a numeric target, by the mean and deviation of the training rows
 """
 
@@ -30,7 +30,7 @@ from eflops.errors import UserError
 
 
 def spec_of(settings: DataSettings, **named: object) -> Spec:
-    """The specification of an entry of `kind: table`; named: what another kind calls by other names."""
+    """The specification of an entry of `kind: table`; named: values for keys that another kind names differently."""
     values: dict[str, Any] = {**settings, **named, "scaling": scaling_of(settings)}
     known: dict[str, Any] = {
         name: tuple(values[name]) if isinstance(values[name], list) else values[name]
@@ -46,7 +46,7 @@ def build(settings: DataSettings, ratio: float | None, seed: int, raw: Path | No
 
 
 def features(settings: DataSettings) -> pd.DataFrame:
-    """The features in their order, as a table of genes has them: gene, symbol, name, description and label."""
+    """The features in order, with the columns of a gene table: gene, symbol, name, description and label."""
     names = prepared(spec_of(settings)).features
     return pd.DataFrame({"gene": names, "symbol": "", "name": "", "description": "", "label": names})
 
@@ -76,10 +76,10 @@ def make(spec: Spec, seed: int) -> Federation:
 
 
 def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray], Facts]:
-    """The targets of all rows, arrays that are stored beside the rows, and what the manifest says of the target.
+    """The targets of all rows, arrays that are stored with the rows, and the manifest's facts on the target.
 
-    Numbers are standardised by the training rows, so that learning rates do not depend on their unit. The unit is
-    stored with the arrays, because the test error in that unit depends on it and the arrays' hash must tell.
+    Numbers are standardised by the training rows, so learning rates do not depend on their unit. The unit is stored
+    with the arrays, because the test error depends on it and must be covered by the arrays' hash.
     """
     if matrix.target is None:
         names = classes_of(matrix, spec)
@@ -95,7 +95,7 @@ def _targets(matrix: Matrix, spec: Spec, train: np.ndarray) -> tuple[np.ndarray,
 
 
 def prepared(spec: Spec) -> Matrix:
-    """The checked rows with the features that pass the filter: the same for all splits."""
+    """The checked rows with the features that pass the filter, which do not depend on the split."""
     return _prepared(spec, spec.hashes)
 
 

@@ -1,4 +1,5 @@
-"""What `eflops check` says of a table, all at once, and what the data job refuses, in the same sentences."""
+"""The checks of a table: `eflops check` lists all faults at once, and the data job rejects them with the same
+sentences."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,9 +29,9 @@ MANY, FEW = 20, 10
 
 @dataclass(frozen=True)
 class Report:
-    """What a reading of a file found: faults prevent training; notes do not.
+    """The result of checking a file: faults prevent training; notes do not.
 
-    weights: how many a linear model of the features has for each output.
+    weights: the number of weights of a linear model per output.
     """
 
     faults: list[str]
@@ -39,7 +40,7 @@ class Report:
 
 
 def report(spec: Spec, draws: Sequence[int]) -> Report:
-    """All that a reading of a file finds at once; draws: the splits that experiments use."""
+    """All faults and notes of a file; draws: the splits that experiments use."""
     try:
         whole = read(spec)
     except UserError as error:
@@ -59,7 +60,7 @@ def report(spec: Spec, draws: Sequence[int]) -> Report:
 
 
 def faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
-    """What is wrong with the values, the names, the target and the sites: a sentence for each kind of fault."""
+    """Faults in the values, names, target and sites, one sentence per kind of fault."""
     yield from value_faults(matrix)
     yield from missing_target(matrix, spec.target)
     labels = matrix.columns[spec.target]
@@ -88,7 +89,7 @@ def missing_target(matrix: Matrix, column: str) -> Iterator[str]:
 
 
 def _number_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
-    """A target whose numbers do not vary."""
+    """A numeric target that does not vary."""
     target = matrix.target if matrix.target is not None else np.empty(0)
     known = target[np.isfinite(target)]
     if np.isinf(target).any():
@@ -99,9 +100,9 @@ def _number_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
 
 
 def _class_faults(matrix: Matrix, spec: Spec, labels: Iterable[str]) -> Iterator[str]:
-    """Classes that are absent, alone or too small to split, and numbers that are no classes.
+    """Faults of classes: absent, only one, or too small to split, or numbers that cannot be classes.
 
-    labels: all that the file has, those of classes that are left out too.
+    labels: all labels in the file, including excluded classes.
     """
     sizes = Counter(matrix.columns[spec.target])
     del sizes[""]
@@ -153,9 +154,9 @@ def _site_faults(matrix: Matrix, spec: Spec) -> Iterator[str]:
 
 
 def split_faults(matrix: Matrix, spec: Spec, draws: Sequence[int]) -> Iterator[str]:
-    """The first split that tests or trains too few rows of a class, or leaves a site below its least rows.
+    """The first split with too few test or training rows of a class, or a site below `min_rows`.
 
-    `test_rows` takes rows whatever their class, so that it promises nothing of classes.
+    `test_rows` draws rows regardless of class, so classes may be missing.
     """
     labels, sites = labels_of(matrix, spec), np.array(sites_of(matrix, spec))
     names = classes_of(matrix, spec) if matrix.target is None else ("",)
@@ -181,7 +182,7 @@ def split_faults(matrix: Matrix, spec: Spec, draws: Sequence[int]) -> Iterator[s
 
 
 def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
-    """What the data are taken for, and what prevents nothing but may surprise."""
+    """How the data are interpreted, and warnings that do not prevent training."""
     rows, columns = matrix.words
     sites = set(sites_of(matrix, spec))
     clients = f"{len(sites)} sites" if sites else f"{spec.clients} clients"
@@ -195,7 +196,7 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
         ends = f" from {known.min():g} to {known.max():g}" if len(known) else ""
         yield f"regression, {spec.target!r} is a number{ends}; {size}."
         few = np.unique(known)
-        if spec.task is None and len(few) <= FEW and not (few % 1).any():
+        if spec.task is None and 1 < len(few) <= FEW and not (few % 1).any():
             whole = f"{spec.target!r} has {len(few)} different whole numbers"
             yield f"{whole}; if they are classes, set task: classification."
     finite = np.isfinite(matrix.values).all(axis=0)
@@ -204,6 +205,11 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
     if same:
         have = count(same, f"{columns} has", f"{columns}s have")
         yield f"{matrix.source}: {have} the same value in all rows and cannot help: {listed(same)}."
+    steps = np.diff(matrix.values, axis=0) == 1
+    numbering = [name for name, all_ones in zip(matrix.features, steps.all(axis=0), strict=True) if all_ones]
+    if numbering and len(matrix.rows) > FEW:
+        have = count(numbering, f"{columns} numbers", f"{columns}s number")
+        yield f"{matrix.source}: {have} the {rows}s: {listed(numbering)}; list it under ignore, or as id."
     if not matrix.features:
         return
     first: dict[bytes, str] = {}
@@ -221,7 +227,7 @@ def notes(matrix: Matrix, spec: Spec) -> Iterator[str]:
 
 
 def refuse(wrong: Iterable[str]) -> None:
-    """Refuse data with any fault, and list all of them."""
+    """Reject data with any fault, and list all faults."""
     sentences = list(wrong)
     if sentences:
         raise UserError("\n".join(sentences))

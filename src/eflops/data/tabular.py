@@ -1,5 +1,6 @@
-"""Rows of a table as the config describes them: read, encoded as features, split into test rows and clients."""
+"""The rows of a table: read, encoded as features, split into test rows and clients."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +21,18 @@ Task = Literal["regression", "classification"]
 # Test rows of each class at least: with one, accuracy and AUC of a class are a coin.
 LEAST_TESTED = 2
 PER_FEATURE = Scaling("per_feature")
+# A number as spreadsheets print it, such as 1,234.50 or 12%.
+PRINTED = re.compile(r"[-+\u2212]?\d[\d.,'\s]*%?")
 # What a row and a feature are called in sentences about a table.
 WORDS = ("row", "column")
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What an entry of the config says of a table.
+    """The config of a table.
 
-    layout: of an expression matrix, what its rows are; None for a table whose columns all have a heading.
-    task: None where the type of the target's column decides.
+    layout: what the rows of an expression matrix are; None for a table whose columns all have a heading. task: None
+    if the type of the target column decides.
     """
 
     file: str
@@ -54,7 +57,7 @@ class Spec:
 
     @property
     def hashes(self) -> tuple[str, ...]:
-        """The sha256 of each file that is there."""
+        """The sha256 of each existing file."""
         return tuple(sha256(file) for path in (self.file, self.samples) if path and (file := locate(path)))
 
 
@@ -86,11 +89,21 @@ def _read_columns(spec: Spec) -> Matrix:
     if spec.features:
         wanted = [index for name in spec.features for index in wanted if heading[index] == name]
     encoded, wrong = _encoded(path, table, [(index, heading[index]) for index in wanted], spec.one_hot)
-    numeric = _numeric(column(spec.target))
+    labels = column(spec.target)
+    odd = _odd_entries(labels, spec.one_hot)
+    numeric = _numeric(labels) or bool(odd)
     task = spec.task or ("classification" if spec.classes or not numeric else "regression")
-    target = column(spec.target).to_numpy(np.float64) if task == "regression" and numeric else None
-    wrong += _target_faults(path, column(spec.target), spec.target, task, numeric)
-    columns = {spec.target: tuple(map(as_text, column(spec.target)))}
+    target = pd.to_numeric(labels, errors="coerce").to_numpy(np.float64) if task == "regression" and numeric else None
+    if odd:
+        wrong.append(
+            f"{path}: the target {spec.target!r} contains text among its numbers: {listed(odd)}; fix these rows."
+        )
+    elif task == "regression" and not numeric:
+        seen = listed(sorted(set(map(as_text, labels)) - {""}))
+        wrong.append(
+            f"{path}: task: regression needs numbers, and {spec.target!r} holds {seen}; use task: classification."
+        )
+    columns = {spec.target: tuple(map(as_text, labels))}
     columns |= {spec.sites: tuple(column(spec.sites))} if spec.sites else {}
     values = np.column_stack([*encoded.values()]) if encoded else np.empty((len(table), 0))
     if not encoded:
@@ -105,9 +118,10 @@ def _numeric(column: pd.Series) -> bool:
 def _encoded(
     path: Path, table: pd.DataFrame, columns: Sequence[tuple[int, str]], most: int
 ) -> tuple[dict[tuple[int, str], np.ndarray], list[str]]:
-    """The features [rows] by number and name of each column: numbers as they are, text with few values one-hot.
+    """The features by column number and name: numbers unchanged, text with few values one-hot encoded.
 
-    most: the values that a column of text has at most. The second part: what cannot be a feature, a sentence each.
+    most: the largest number of different values of a text column. Second result: one sentence per column that
+    cannot be a feature.
     """
     features: dict[tuple[int, str], np.ndarray] = {}
     wrong, long = [], []
@@ -116,7 +130,7 @@ def _encoded(
         if pd.api.types.is_numeric_dtype(column.dtype):
             features[index, name] = column.to_numpy(np.float64, na_value=np.nan)
             continue
-        odd = _odd_entries(column)
+        odd = _odd_entries(column, most)
         empty = [str(row + 1) for row in np.flatnonzero(column == "")]
         values = sorted(set(column) - {""})
         if odd:
@@ -141,27 +155,24 @@ def _encoded(
     return features, wrong
 
 
-def _odd_entries(column: pd.Series) -> list[str]:
-    """The entries that make text of a column of which most are numbers; none where it is text throughout."""
+def _odd_entries(column: pd.Series, most: int) -> list[str]:
+    """The entries that make text of a column of numbers: few among numbers, or numbers that are printed for people.
+
+    most: text of so few values may be classes, such as versions, though it looks like numbers.
+    """
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return []
     filled = column[column != ""]
-    words = filled[pd.to_numeric(filled, errors="coerce").isna()]
-    return words.unique().tolist() if 0 < len(words) < 0.5 * len(filled) else []
-
-
-def _target_faults(path: Path, column: pd.Series, name: str, task: Task, numeric: bool) -> list[str]:
-    odd = [] if numeric or pd.api.types.is_bool_dtype(column.dtype) else _odd_entries(column)
-    if odd:
-        return [f"{path}: the target {name!r} contains text among its numbers: {listed(odd)}; fix these rows."]
-    if task == "regression" and not numeric:
-        seen = listed(sorted(set(map(as_text, column)) - {""}))
-        return [f"{path}: task: regression needs numbers, and {name!r} holds {seen}; use task: classification."]
-    return []
+    words = filled[pd.to_numeric(filled, errors="coerce").isna()].unique().tolist()
+    few = filled.isin(words).sum() < 0.5 * len(filled)
+    printed = filled.nunique() > most and all(map(PRINTED.fullmatch, words))
+    return words if few or printed else []
 
 
 def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Matrix:
     """The rows of a new file with the features that a model was fitted to, in their order.
 
-    A feature such as `sex=female` is read from the text column `sex`. Other columns may stand beside those needed.
+    A feature such as `sex=female` is read from the text column `sex`. Other columns are ignored.
     """
     file = verified(path)
     heading, table = read_frame(file, [id_] if id_ else [])
@@ -203,7 +214,7 @@ def read_features(path: str, names: Sequence[str], id_: str | None = None) -> Ma
 
 
 def selected(matrix: Matrix, spec: Spec) -> Matrix:
-    """The rows of the classes that the entry names; all of them where it names none."""
+    """The rows of the classes that the entry names; all rows if it names none."""
     if not spec.classes:
         return matrix
     wanted = set(spec.classes)
@@ -211,7 +222,7 @@ def selected(matrix: Matrix, spec: Spec) -> Matrix:
 
 
 def classes_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
-    """The classes in order: as the entry lists them, or all labels sorted, as numbers where all are."""
+    """The classes in order: as the entry lists them, or all labels sorted, numerically if all are numbers."""
     labels = sorted(set(matrix.columns[spec.target]))
     if spec.layout is None and all(label.lstrip("-").isdecimal() for label in labels):
         labels.sort(key=int)
@@ -219,7 +230,7 @@ def classes_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
 
 
 def labels_of(matrix: Matrix, spec: Spec) -> np.ndarray:
-    """The class of each row as a number: [rows] int64; all 0 where the target is a number."""
+    """The class of each row as a number: [rows] int64; all 0 for a numeric target."""
     if matrix.target is not None:
         return np.zeros(len(matrix.rows), dtype=np.int64)
     numbers = {name: number for number, name in enumerate(classes_of(matrix, spec))}
@@ -238,7 +249,7 @@ def filtered(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
 def split(matrix: Matrix, spec: Spec, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Test rows, sorted, and training rows in random order.
 
-    `test_rows`: so many of all rows. `test_share`: that share of every class, at least two; a site always keeps
+    `test_rows`: this many of all rows. `test_share`: this share of every class, at least two; a site always keeps
     `min_rows` rows for training.
     """
     order = numpy_generator(seed, "test-split").permutation(len(matrix.rows))
@@ -269,5 +280,5 @@ def divided(matrix: Matrix, spec: Spec, train: np.ndarray, seed: int) -> dict[st
 
 
 def sites_of(matrix: Matrix, spec: Spec) -> tuple[str, ...]:
-    """The site of each row; empty where the entry names no such column."""
+    """The site of each row; empty if the entry names no such column."""
     return matrix.columns[spec.sites] if spec.sites else ()

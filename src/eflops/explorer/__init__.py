@@ -1,1 +1,1 @@
-"""results/explorer.html: one page, without a network, on which every number opens to its runs."""
+"""results/explorer.html: one offline page on which every number leads to its runs."""

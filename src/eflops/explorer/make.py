@@ -1,4 +1,4 @@
-"""results/explorer.html: every number of a results folder, opened down to its runs."""
+"""results/explorer.html: every number of a results folder with its runs."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,13 +32,14 @@ from eflops.results.store import Store, opened
 
 
 class PageCard(Card):
-    """The scorecard with the reference of each line to its runs."""
+    """The scorecard, with a reference from each line to its runs."""
 
     behind: list[int | None]
 
 
 class Index(TypedDict):
-    """What every view of the page needs: methods with their looks, products, scorecard, references to runs."""
+    """The data that every view of the page needs: methods with their styles, products, scorecard, references to
+    runs."""
 
     results: str
     inside: bool
@@ -50,7 +51,8 @@ class Index(TypedDict):
 
 
 def explored(results: Sequence[str], out: Path | None = None) -> Path:
-    """The page of one results folder, or of the second of two with what moved since the first; where it was written."""
+    """Write the page of one results folder, or of the second of two with the changes since the first; returns its
+    path."""
     if len(results) > 2:
         raise UserError(f"{results[2]}: the explorer compares two results; name one or two folders or commits.")
     *before, shown = results
@@ -64,16 +66,17 @@ def explored(results: Sequence[str], out: Path | None = None) -> Path:
 
 
 def make(results: str, out: Path, before: str | None = None) -> None:
-    """Write the page of a results folder (or of a commit's published results); `before` is what it is compared to."""
+    """Write the page of a results folder (or of a commit's published results); `before` is the version to compare
+    with."""
     with side(results) as folder:
         inside = out.resolve().parent == folder.resolve()
         write_text(out, page_of(folder, results, before, inside))
 
 
 def page_of(folder: Path, results: str, before: str | None = None, inside: bool = True) -> str:
-    """The page of a results folder, which it calls `results`; `before` is what it is compared to.
+    """The page of a results folder, shown under the name `results`; `before` is the version to compare with.
 
-    inside: whether the page lies in the folder.
+    inside: whether the page is in the folder.
     """
     with opened(folder) as store:
         config = read_study(store.folder).config
@@ -100,7 +103,7 @@ def _parts(
     name: str,
     inside: bool,
 ) -> tuple[Index, dict[str, object]]:
-    """The page's data: the index, and all parts, which are inflated when a view first needs them."""
+    """The page's data: the index, and the compressed parts, which a view inflates on first use."""
     metrics = final_metrics(records)
     references = References({path: position for position, path in enumerate(records)}, metrics)
     data = {
@@ -141,13 +144,14 @@ def _config_text(config: Config) -> dict[str, str]:
 
 
 def _method(name: str, label: str) -> dict[str, str]:
-    """How a method is called and drawn, the same as in the figures."""
+    """The label and style of a method, as in the figures."""
     colour, marker = style(name)
     return {"label": label, "colour": colour, "marker": marker}
 
 
 def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, object]:
-    """What moved between two results folders, each number tied to its cell; `names` are what the user called them."""
+    """The changes between two results folders, each number linked to its cell; `names` are the user's names for
+    them."""
     difference = diff(before, after)
 
     def short(value: Scalar) -> Scalar:
@@ -168,7 +172,7 @@ def _moved(before: Path, after: Path, names: tuple[str, str]) -> dict[str, objec
 
 
 def _home(store: Store, index: Index, compared: bool) -> dict[str, object]:
-    """What the page shows before any script has run."""
+    """The content of the page before any script runs."""
     summary = store.folder / SUMMARY
     return {
         "card": index["card"],
@@ -200,7 +204,7 @@ def _section(card: Card, name: str) -> dict[str, object]:
 
 
 def _line(line: LineJson) -> dict[str, object]:
-    """A line of the scorecard with its numbers as they are written."""
+    """A line of the scorecard with its formatted numbers."""
     values, paper = [Value(**value) for value in line["ours"]], line.get("paper")
     pairs = {
         "ours": both_written(values) or ABSENT,

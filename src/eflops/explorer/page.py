@@ -1,4 +1,4 @@
-"""The page: one HTML file that holds its style, its scripts with their licences, and its data as JSON, deflated."""
+"""The page: one HTML file with its style, its scripts with their licences, and its data as compressed JSON."""
 
 import base64
 import hashlib
@@ -25,7 +25,7 @@ DIGITS = 4
 
 
 def render(first: Mapping[str, object], parts: Mapping[str, object]) -> str:
-    """The whole page; `first` is what the home page shows, `parts` the data that scripts read."""
+    """The whole page; `first` is the static content of the home page, `parts` the data that scripts read."""
     scripts = [*map(_vendored, VENDOR), *(_text(f"page/{name}.js") for name in SCRIPTS)]
     return _template("page.html.j2").render(
         **first,
@@ -37,7 +37,7 @@ def render(first: Mapping[str, object], parts: Mapping[str, object]) -> str:
 
 
 def assets_hash() -> str:
-    """The hash of what the page is made of besides data and Python code: templates, style, scripts and libraries."""
+    """The hash of the page's templates, style, scripts and libraries."""
     names = sorted(f"{folder}/{path.name}" for folder in ("page", "vendor") for path in HERE.joinpath(folder).iterdir())
     return sha256_bytes("".join(map(_text, names)).encode())
 
@@ -59,32 +59,32 @@ def _vendored(name: str) -> str:
 
 
 def _policy(scripts: list[str]) -> str:
-    """What the browser may do: run these scripts and no other, load nothing, show pictures made on the page."""
+    """The content security policy: run only these scripts, load nothing, show only pictures made on the page."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
 
 
 def _kind(verdict: str) -> str:
-    """A verdict as the name of a class."""
+    """A verdict as a CSS class."""
     return re.sub(r"[^a-z]+", "-", verdict.casefold())
 
 
 def packed(value: object) -> str:
-    """A JSON value deflated, in base64; the page inflates it with the browser's own DecompressionStream."""
+    """A JSON value, compressed and in base64; the page inflates it with the browser's DecompressionStream."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
 class Coded(TypedDict, Generic[Item]):
-    """A column as its distinct values, `of`, and for each entry its index among them, `at`."""
+    """A column as its distinct values `of` and each entry's index among them, `at`."""
 
     of: list[Item]
     at: list[int]
 
 
 def coded(values: Iterable[Item]) -> Coded[Item]:
-    """A column in which values repeat."""
+    """The coded form of a column."""
     entries = [(canonical_json(value), value) for value in values]
     distinct = dict(entries)
     indices = {name: index for index, name in enumerate(distinct)}
@@ -92,7 +92,7 @@ def coded(values: Iterable[Item]) -> Coded[Item]:
 
 
 def rounded(value: float | None, digits: int = DIGITS) -> float | int | None:
-    """A number with few significant digits; whole numbers without a point, which takes fewer letters."""
+    """A number with few significant digits; whole numbers as integers, which are shorter in JSON."""
     if value is None or value != value or value in (float("inf"), float("-inf")):
         return None
     short = float(f"{value:.{digits}g}")
@@ -100,5 +100,5 @@ def rounded(value: float | None, digits: int = DIGITS) -> float | int | None:
 
 
 def steps(numbers: Sequence[int]) -> list[int]:
-    """Ascending whole numbers as the first and the steps between them, which repeat and so pack well."""
+    """Ascending integers as the first one and the steps between them, which compress well."""
     return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]

@@ -1,6 +1,6 @@
-"""Tables and figures as the page shows them: plain numbers with their runs, the table in words, the picture.
+"""Tables and figures for the page: plain numbers with their runs, the printed table, the picture.
 
-Here, and nowhere else in the explorer, numbers are traced to runs, by the very functions that `eflops explain` asks.
+Only this module of the explorer traces numbers to runs, with the functions of `eflops explain`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ class References:
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
 
     def add(self, runs: "RunColumns", rows: Sequence[int], metric: str, formula: str) -> int | None:
-        """The place of a reference to these rows of gathered runs; None where there is no run."""
+        """The index of a reference to these rows of gathered runs; None if there are none."""
         if not rows:
             return None
         members = [runs.positions[row] for row in rows]
@@ -59,11 +59,11 @@ class References:
         )
 
     def as_json(self) -> dict[str, object]:
-        """All of them as JSON values."""
+        """All references as JSON values."""
         return {"sets": self.sets, "values": self.values, "formulas": self.formulas, "entries": self.entries}
 
     def _index(self, values: list[Item], value: Item) -> int:
-        """The index of a value in a list, to which it is added if it is new."""
+        """The index of a value in a list; a new value is appended."""
         name = (id(values), repr(value))
         if name not in self._known:
             self._known[name] = len(values)
@@ -72,14 +72,14 @@ class References:
 
 
 class RunColumns:
-    """Gathered runs as columns: where each stands on the page, and what it contributes to a metric."""
+    """Gathered runs as columns: the index of each on the page, and its contribution to a metric."""
 
     def __init__(self, frame: pd.DataFrame, positions: Mapping[str, int]) -> None:
         self.positions = [positions[path] for path in frame["experiment"] + "/" + frame["record"]] if len(frame) else []
         self._frame, self._values = frame, dict[str, list[float | int | None] | None]()
 
     def values(self, metric: str) -> list[float | int | None] | None:
-        """What each run contributes to a metric, in few digits; None where that is no number of a run."""
+        """Each run's contribution to a metric, in few digits; None if it is not one number per run."""
         if metric not in self._values:
             column = self._frame.get(metric)
             self._values[metric] = None if column is None else [rounded(value) for value in column]
@@ -87,7 +87,7 @@ class RunColumns:
 
 
 def made_products(config: Config, folder: Path) -> Iterator[tuple[Product, Path]]:
-    """The tables and figures that a results folder holds, each with the file of its numbers."""
+    """The tables and figures in a results folder, each with the file of its numbers."""
     for product in products(config):
         if (folder / product.csv).exists():
             yield product, folder / product.csv
@@ -96,9 +96,9 @@ def made_products(config: Config, folder: Path) -> Iterator[tuple[Product, Path]
 def product_json(
     product: Product, path: Path, source: Source, config: Config, references: References
 ) -> dict[str, object]:
-    """A table or figure whose plain numbers lie at `path`.
+    """A table or figure with its plain numbers at `path`.
 
-    behind: for each row and each column that is no key, the index of its reference.
+    behind: for each row and each non-key column, the index of its reference.
     """
     frame, made = pd.read_csv(path), remake(product, source, config)
     keys = key_columns(frame)
@@ -130,7 +130,7 @@ def product_json(
 
 
 def line_reference(source: Source, config: Config, line: LineJson, references: References) -> int | None:
-    """The place of the reference to the runs that a line of the scorecard rests on."""
+    """The index of the reference to the runs that a scorecard line uses."""
     reads = reads_of(source, config, line["id"])
     metric = next((read.metric for read in reads if read.metric), "")
     behind = runs_behind(source, line, reads)
@@ -141,10 +141,10 @@ def line_reference(source: Source, config: Config, line: LineJson, references: R
 
 
 def shown_json(table: Table, columns: list[str], rows: int) -> dict[str, object]:
-    """A table as it is printed: cells in parts, and which cells are bold.
+    """The printed table: cells in parts, and which cells are bold.
 
-    A part is text, or [text, row, column] of the plain number, the column counted among the values. A number that has
-    no plain one in the file (of `rows` rows) is text.
+    A part is text, or [text, row, column] of the plain number, with the column's index among the value columns. A
+    number without a plain number in the file (of `rows` rows) is text.
     """
 
     def part_json(part: str | Number) -> str | list[str | int]:

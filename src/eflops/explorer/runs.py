@@ -1,6 +1,6 @@
-"""All records as columns: who each run is and how it ended, its curve, the weights it kept and what they stand for.
+"""All records as columns: each run's identity and status, its curve, and the kept weights with their meaning.
 
-Beside them the trials of searches.
+Also the trials of searches.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ MOST_WEIGHTS = 200
 
 
 def run_columns(records: Mapping[str, Record]) -> Columns:
-    """One entry per run in every column, a column for whatever a record holds; `fields` says which part each is of."""
+    """One entry per run in every column, one column per field of a record; `fields` maps each column to its part."""
     entries = [entry.model_dump(mode="json") for entry in records.values()]
     fields = {part: [name for name in (entries[0][part] if entries else {}) if name not in APART] for part in PARTS}
     columns = {name: _column([entry[part][name] for entry in entries]) for part in PARTS for name in fields[part]}
@@ -43,20 +43,20 @@ def run_columns(records: Mapping[str, Record]) -> Columns:
 
 
 def final_metrics(records: Mapping[str, Record]) -> dict[str, list[float | None]]:
-    """Each run's final metrics with all their digits, so that the page's record is the run's own."""
+    """Each run's final metrics with all digits, so the page shows the record exactly."""
     results = [entry.result for entry in records.values()]
     names = dict.fromkeys(name for result in results for name in result.metrics)
     return {name: [result.metrics.get(name) for result in results] for name in names}
 
 
 def _column(values: list[Item]) -> list[Item] | Coded[Item]:
-    """A column whose values repeat as its distinct ones; one whose values are all their own as it is."""
+    """A column with repeated values in coded form; one with distinct values unchanged."""
     short = coded(values)
     return short if len(short["of"]) <= len(values) / 2 or not values else values
 
 
 def curve_columns(records: Mapping[str, Record]) -> Columns:
-    """Each run's curve: where it was evaluated, which runs share, and what each metric was there."""
+    """Each run's curve: its evaluated rounds, which runs share, and each metric at them."""
     curves = [entry.result.curve for entry in records.values()]
     return {
         "where": coded({"phase": curve.phase, "round": curve.round} for curve in curves),
@@ -67,7 +67,7 @@ def curve_columns(records: Mapping[str, Record]) -> Columns:
 
 
 def support_columns(records: Mapping[str, Record]) -> Columns:
-    """The places of the weights that each run kept, as steps from one to the next, and their values if they are few."""
+    """The indices of the weights that each run kept, as steps between them, and their values if there are few."""
     results = [entry.result for entry in records.values()]
     few = [result.weights if len(result.weights) <= MOST_WEIGHTS else [] for result in results]
     return {
@@ -77,10 +77,10 @@ def support_columns(records: Mapping[str, Record]) -> Columns:
 
 
 def features(records: Mapping[str, Record], data: Mapping[str, DataSettings]) -> Columns:
-    """What the features of each data folder are, for the kinds of data whose features mean something.
+    """The features of each data folder, for kinds of data with meaningful features.
 
-    data: the settings that each data folder was made with, as its manifest has them.
-    truth: by folder the features with a true coefficient, as steps; named: by folder which of `lists` has its genes.
+    data: the settings of each data folder, from its manifest. truth: by folder, the features with a true
+    coefficient, as steps; named: by folder, which of `lists` has its genes.
     """
     truth = {name: _truth(settings) for name, settings in data.items() if settings["kind"] == "synthetic"}
     alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] in ("expression", "table")}
@@ -103,19 +103,19 @@ def _alike(settings: DataSettings) -> str:
 
 
 def _gene_list(table: pd.DataFrame, weights: set[int]) -> Columns:
-    """The genes that any run kept a weight of; weights lie class by class, `count` features for each class."""
+    """The genes of which any run kept a weight; weights are ordered by class, with `count` features per class."""
     wanted = table.iloc[sorted({weight % len(table) for weight in weights})]
     rows = wanted[["label", "symbol", "gene"]].fillna("").astype(str).to_numpy().tolist()
     return {"count": len(table), "genes": dict(zip(map(int, wanted.index), rows, strict=True))}
 
 
 def searches(folder: Path) -> dict[str, Columns]:
-    """By search its trials, one entry per method and trial in every column; no curves."""
+    """The trials of each search, one entry per method and trial in every column; no curves."""
     return {path.stem: trial_columns(pd.read_csv(path)) for path in sorted((folder / "search").glob("*.csv"))}
 
 
 def trial_columns(trials: pd.DataFrame) -> Columns:
-    """The columns of a search's trials; settings stand apart from what was found with them."""
+    """The columns of a search's trials, with settings separate from results."""
     settings = [column for column in trials if column.startswith(SETTING) and trials[column].notna().any()]
     measured = [column for column in trials if not column.startswith(SETTING)]
     return {

@@ -1,7 +1,7 @@
 """The Flower engine: the same rounds and methods on a real federation, and on Flower's simulation of one.
 
-The server's loop runs inside a ServerApp and reaches the clients, which are ClientApps, over Flower's grid. Sampling,
-noise and order of summation are addressed, so that a run gives the very bits of the batched engine.
+The server's loop runs inside a ServerApp and reaches the clients, which are ClientApps, over Flower's grid. Sampling
+and noise are addressed and the order of summation is fixed, so a run has the bits of the batched engine.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What goes from the server to a node: the assignment, and the request of a round. Light: nothing here needs torch."""
+"""Messages from the server to a node: the assignment, and the request of a round. Nothing here imports torch."""
 
 import json
 import zlib
@@ -21,7 +21,8 @@ FORGET = "forget"
 
 @dataclass(frozen=True)
 class Agreement:
-    """What all who bring rows of their own must agree on: the genes and their order, the classes, how arrays scale."""
+    """What nodes with their own rows must agree on: the genes and their order, the classes, and the scaling of
+    arrays."""
 
     genes: list[str]
     classes: list[str]
@@ -30,10 +31,10 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Assignment:
-    """What the server tells the clients of a run.
+    """What the server tells the clients about a run.
 
-    spec: the cell with one of its variants. code: the hash of the server's code.
-    size: how many weights its model has. data: the draw's folder, which only simulated nodes can read.
+    spec: the cell with one of its variants. code: the hash of the server's code. size: the number of weights of the
+    model. data: the draw's folder, which only simulated nodes can read.
     """
 
     spec: CellSpec
@@ -43,7 +44,7 @@ class Assignment:
     agreement: Agreement | None = None
 
     def record(self) -> ConfigRecord:
-        """The assignment as Flower carries it."""
+        """The assignment as a Flower record."""
         parts = {
             "spec": self.spec.model_dump(mode="json"),
             "code": self.code,
@@ -55,7 +56,7 @@ class Assignment:
 
     @staticmethod
     def read(packed: bytes) -> "Assignment":
-        """The assignment that a record carries."""
+        """The assignment in a Flower record."""
         parts = json.loads(inflate(packed))
         agreed, spec = parts.pop("agreement"), CellSpec.model_validate(parts.pop("spec"))
         return Assignment(spec, **parts, agreement=Agreement(**agreed) if agreed else None)
@@ -63,10 +64,10 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Request:
-    """What a client is to do with a message: as which client, in which phase, round and run, in how many steps.
+    """What a client should do with a message: the client, phase, round and run, and the number of steps.
 
-    key: of our run, by which a node keeps a client's memory. last_used: the last round whose answer from this client
-    counts, -1 before the first. resync: the message is the whole view, because the client lost its state.
+    key: identifies the run in a node's stored memory. last_used: the last round in which the server used this
+    client's answer, -1 before the first. resync: the message is the whole view, because the client lost its state.
     """
 
     client: int
@@ -80,19 +81,19 @@ class Request:
     resync: bool = False
 
     def record(self, messages: list[tuple[bytes, str]]) -> ConfigRecord:
-        """The request with its wire messages and their layouts, those that the client missed first."""
+        """The request with its wire messages and their layouts, starting with those that the client missed."""
         encoded, layouts = map(list, zip(*messages, strict=True))
         return ConfigRecord({"request": json.dumps(asdict(self)), "messages": encoded, "layouts": layouts})
 
 
 def code_hashes(method: str, model: str) -> dict[str, str]:
-    """The hash of every module that a run of this cell can reach, on the server and on a node alike."""
+    """The hash of every module that a run of this cell can reach, on the server or on a node."""
     roots = code.training_roots(method, model, "flower")
     return code.code_hashes(*roots, "eflops.flower.server", "eflops.flower.client")
 
 
 def other_code(server: str, node: str, node_code: str) -> str:
-    """The sentence for a node, called by its name, that runs other code than the server."""
+    """The sentence for a named node whose code differs from the server's."""
     right = "install the same version of eflops on both"
     return (
         f"the server runs the code {server} and {node} the code {node_code}, which may give different numbers; {right}."

@@ -1,7 +1,7 @@
-"""The client's side of the Flower app: what the server sends in, the node's answer out.
+"""The client side of the Flower app: from the server's message to the node's answer.
 
-A node reports an error to the server by its kind alone: the error's text could hold what only the node
-may know, and stays in the node's own log.
+A node reports only the class of an error to the server: the error's text may contain private data and stays in the
+node's log.
 """
 
 import json
@@ -39,7 +39,7 @@ MEMORY = "eflops-memory"
 
 @app.query()
 def introduce(message: Message, context: Context) -> Message:
-    """The answer to the question who this node is: client and rows by number, never by content."""
+    """The node's introduction: its client number and the number of its rows, never their content."""
     return _guarded(message, context, _introduction)
 
 
@@ -71,7 +71,7 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
 
 
 def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
-    """Who this node is; one that runs other code says so, and looks at nothing."""
+    """The node's introduction; a node with other code only reports that, and reads no rows."""
     known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
     if FORGET in message.content.config_records:
         over: Any = message.content.config_records[FORGET]
@@ -90,7 +90,7 @@ def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
 
 
 def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
-    """The client's wire message for the server's."""
+    """The client's wire message in answer to the server's."""
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
     request = Request(**json.loads(received["request"]))
@@ -122,7 +122,7 @@ def _memory_folder() -> Path:
 def _train(
     method: Rounds, received: messages.Message, rows: Rows, request: Request, memory: State
 ) -> tuple[messages.Message, State]:
-    """The client's answer and its memory afterwards. A method may change what it gets, so it gets copies."""
+    """The client's answer and its new memory. A method may change its input, so it gets copies."""
     check_message(method, received, 1, "the server's message")
     (copy,) = received.split(torch.tensor([0]), [1])
     memory = {name: values.clone() for name, values in memory.items()}
@@ -135,9 +135,9 @@ def _train(
 def _state(
     method: Any, kept: NodeMemory, request: Request, received: list[messages.Message]
 ) -> tuple[ClientState | None, ClientState] | None:
-    """The client's state after its last answer that counts, and with this request's messages; None where it is lost.
+    """The client's state after its last used answer, updated with this request's messages; None if it is lost.
 
-    A client that never answered, or whose state is lost and sent again, begins with an empty memory.
+    A client that never answered, or whose lost state is sent again, starts with an empty memory.
     """
     seeds, has_view = [request.seed], hasattr(method, "start_view")
     if request.resync:
@@ -163,7 +163,7 @@ def _node_code(method: str, model: str) -> str:
 
 @lru_cache(maxsize=64)
 def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
-    """The method and the client's rows; a simulated node is called again and again in the same process."""
+    """The method and the client's rows, cached because a simulated node is called repeatedly in one process."""
     assignment = Assignment.read(packed)
     federation = load_rows(node, assignment)
     (settings,) = assignment.spec.variants.values()

@@ -35,7 +35,7 @@ def prepare(
     start: bool,
     listen: str | None = None,
 ) -> None:
-    """Write what each host needs, say what to type there, and start it here if asked to."""
+    """Write the folder of each host, print the commands to run there, and start them here if requested."""
     for name in filter(None, [*addresses, listen]):
         if not ADDRESS.fullmatch(name):
             raise UserError(f"--address: {name!r} is no name of a host and no IP address.")
@@ -63,7 +63,7 @@ def prepare(
 
 
 def _make_room(folder: Path) -> None:
-    """An earlier deployment makes room for the next; anything else stays."""
+    """Remove an earlier deployment; refuse to remove anything else."""
     if (folder / "server" / "app").exists():
         shutil.rmtree(folder)
     if folder.exists() and any(folder.iterdir()):
@@ -71,7 +71,7 @@ def _make_room(folder: Path) -> None:
 
 
 class Demonstration:
-    """The hosts' own commands as background processes, each a group of its own with a log beside it."""
+    """The hosts' commands as background processes, each in its own process group with a log."""
 
     def __init__(self, hosts: Hosts) -> None:
         self.hosts = hosts
@@ -81,7 +81,7 @@ class Demonstration:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all commands and what they started to end, wait for the commands, and end what is left."""
+        """Terminate all commands and their children, wait for the commands, and kill what is left."""
         for process in self.running.values():
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
@@ -107,7 +107,7 @@ class Demonstration:
             )
 
     def run(self, say: Callable[[str], None]) -> None:
-        """The whole federation from start to end; `say` gets what the server says, line by line."""
+        """Run the whole federation; `say` gets the server's output line by line."""
         superlink, run = (self.hosts.server / name for name in SERVER_COMMANDS)
         self.start(superlink)
         deadline = time.monotonic() + START_SECONDS
@@ -140,5 +140,5 @@ class Demonstration:
 
 
 def log_of(command: Path) -> Path:
-    """Where a command writes what it has to say."""
+    """The log file of a command."""
     return command.with_suffix(".log")

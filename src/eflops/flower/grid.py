@@ -1,4 +1,4 @@
-"""The server's side on Flower's grid: meeting the nodes, requests to them, answers back, and clients that fail."""
+"""The server's side of Flower's grid: nodes, requests, answers, and clients that fail."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -39,12 +39,13 @@ REASONS = {
 
 @dataclass(frozen=True)
 class FaultPolicy:
-    """How long to wait for clients, and what follows when one fails.
+    """How long to wait for clients, and what to do if one fails.
 
     stop      the run ends with an error.
-    continue  the round goes on with those that answered. A client that was late or gone is asked again in later rounds,
+    continue  the round continues with the clients that answered. A client that was late or gone is asked again in later
+    rounds,
               but nobody waits for it alone.
-    repeat    those that failed are asked for the same round again, `repeats` times; then the round goes on.
+    repeat    failed clients are asked for the same round again, up to `repeats` times; then the round continues.
     """
 
     on_fault: Literal["stop", "continue", "repeat"] = "stop"
@@ -55,7 +56,7 @@ class FaultPolicy:
 
 @dataclass(frozen=True)
 class Node:
-    """What the server learns of a node: its number at Flower, the client it says it is or -1, and how many rows."""
+    """What the server knows about a node: its Flower id, its client number (-1 if unset), and its number of rows."""
 
     number: int
     client: int
@@ -64,9 +65,9 @@ class Node:
 
 
 def meet(grid: Grid, clients: int, assignment: Assignment | None, seconds: float) -> dict[int, Node]:
-    """The node of each client, by client. Flower numbers nodes at random, so each is asked as soon as it is there.
+    """The node of each client, by client. Flower's ids are random, so each node is asked as soon as it connects.
 
-    assignment: what the server tells the nodes, which a node may refuse; None asks simulated nodes only for numbers.
+    assignment: sent to the nodes, which may refuse it; None asks simulated nodes only for their numbers.
     """
     question = RecordDict({ASSIGNMENT: assignment.record()} if assignment else {})
     nodes: list[Node] = []
@@ -90,7 +91,7 @@ def meet(grid: Grid, clients: int, assignment: Assignment | None, seconds: float
 
 
 def _introduced(reply: Message, number: int, clients: int, assignment: Assignment | None) -> Node | None:
-    """What a node says of itself; None where it was not there after all."""
+    """The introduction of a node; None if it has disconnected."""
     if reply.has_error():
         if _kind(reply):
             raise UserError(f"node {number} refused the run{_kind(reply)}; see its log for the reason.")
@@ -111,7 +112,7 @@ def _introduced(reply: Message, number: int, clients: int, assignment: Assignmen
 
 
 def numbered(nodes: list[Node]) -> dict[int, Node]:
-    """The nodes by client: those that say which they are, and the others, in the order of their numbers, in between."""
+    """The nodes by client: those with a client number, and the others in the order of their Flower ids in the gaps."""
     named: dict[int, Node] = {}
     for node in (node for node in nodes if node.client >= 0):
         if node.client in named or node.client >= len(nodes):
@@ -123,11 +124,11 @@ def numbered(nodes: list[Node]) -> dict[int, Node]:
 
 
 class GridTransport:
-    """Brings one run's messages to the clients that are asked and their answers back, in the order of the clients.
+    """Exchanges one run's messages with the selected clients, in the order of the clients.
 
-    nodes: the number of each client's node. assignment: what the server tells them, with every request.
-    faults: what clients were missing from a round; one that answered when it was asked again is in the log alone.
-    channel: bytes as Flower serialises them, and of them those of whole views that clients got again (`resync`).
+    nodes: the Flower id of each client's node. assignment: sent with every request. faults: the clients missing
+    from each round; a client that answered a repeated request is only in the log. channel: bytes as Flower
+    serialises them, and among them those of whole views sent again (`resync`).
     """
 
     def __init__(self, grid: Grid, nodes: Mapping[int, int], assignment: Assignment, fault_policy: FaultPolicy) -> None:
@@ -148,7 +149,7 @@ class GridTransport:
     def exchange(
         self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
     ) -> list[Upload]:
-        """The answers of the clients that the run selects; the weights of those that answered sum to one."""
+        """The answers of the clients that the run selects; the weights of the clients that answered sum to one."""
         self.remember(phase, download, selection)
         clients = selection.weights[0].nonzero()[:, 0].tolist()
         seed = selection.seeds[0]
@@ -178,7 +179,7 @@ class GridTransport:
         return [Upload(torch.tensor([0]), weights[client].view(1), answers[client]) for client in sorted(answers)]
 
     def remember(self, phase: Phase, download: messages.Message, selection: ClientSelection) -> None:
-        """Note a round's message, which other clients get later, and the view that all have after it."""
+        """Store a round's message, which other clients get later, and the view after it."""
         method: Any = phase.method
         if self._phase is not phase:
             self.forget()
@@ -190,9 +191,9 @@ class GridTransport:
             self._view = method.receive(self._view, download)
 
     def forget(self, seconds: float = 0.0) -> None:
-        """Have nodes delete what they keep for clients of a phase that is over, and wait so long for them to do it.
+        """Make all nodes delete the clients' state of a finished phase, and wait at most `seconds`.
 
-        All nodes, because an answer that came too late to count has left something too.
+        All nodes, because even an answer that came too late left state on its node.
         """
         if self._phase is None or not hasattr(self._phase.method, "start_memory"):
             return
@@ -206,7 +207,8 @@ class GridTransport:
             time.sleep(self.fault_policy.poll_seconds)
 
     def _request(self, client: int, seed: int, round_: int, resync: bool = False) -> ConfigRecord:
-        """A client's request: with a view also the messages that it missed; the whole view where its state is lost."""
+        """A client's request, including missed messages if the method has a view, or the whole view if the state is
+        lost."""
         assert self._phase is not None
         phase, last_round, sent = self._phase, self.last_used.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
@@ -222,7 +224,7 @@ class GridTransport:
     def _ask(
         self, requests: Mapping[int, ConfigRecord], download: messages.Message
     ) -> dict[int, messages.Message | str]:
-        """The answer of each client that came in time and makes sense, or what is wrong."""
+        """The answer of each client if it is in time and valid, else the fault."""
         waiting: dict[str, int] = {}
         for client, request in requests.items():
             content = RecordDict({RECORD: request, ASSIGNMENT: self._assignment})
@@ -239,12 +241,12 @@ class GridTransport:
         return outcomes
 
     def _only_away(self, waiting: Iterable[int], selected: int) -> bool:
-        """Whether all that are missing were late or gone before, while others have answered."""
+        """Whether only clients that failed before are missing, and others have answered."""
         missing = set(waiting)
         return self.fault_policy.on_fault == "continue" and missing <= self._away and len(missing) < selected
 
     def _note(self, outcomes: Mapping[int, messages.Message | str], when: str) -> list[str]:
-        """Say in Flower's log which clients failed, and remember those that were not there; the sentences."""
+        """Log which clients failed, remember the absent ones, and return the sentences."""
         # An answer, even an invalid one, shows that the client is there again.
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
@@ -255,14 +257,14 @@ class GridTransport:
         return faults
 
     def _say(self, when: str, failed: Mapping[int, str]) -> list[str]:
-        """Sentences about clients, which go to Flower's log too."""
+        """Sentences about clients, also written to Flower's log."""
         faults = [f"{when}: client {client} {fault}" for client, fault in failed.items()]
         for fault in faults:
             log(WARNING, fault)
         return faults
 
     def _read(self, reply: Message, download: messages.Message) -> messages.Message | str:
-        """The message of a client's answer, or what is wrong with it."""
+        """The message in a client's answer, or its fault."""
         if reply.has_error():
             return REASONS.get(reply.error.code, "failed") + _kind(reply)
         self._count("up", reply.content)
@@ -292,7 +294,7 @@ class GridTransport:
         return self._wrong_support(answer, download) or _wrong_values(answer) or answer
 
     def _wrong_support(self, answer: messages.Message, download: messages.Message) -> str:
-        """What is wrong with the entries that an answer carries; of custom methods only its layout is known."""
+        """The fault in the entries of an answer; for custom methods only the layout can be checked."""
         assert self._phase is not None
         method: Any = self._phase.method
         if isinstance(method, SupportFinetuning):
@@ -315,7 +317,7 @@ class GridTransport:
 
 
 def _wrong_values(answer: messages.Message) -> str:
-    """What is wrong with an answer's numbers: not finite, or so large that sums would overflow."""
+    """The fault in an answer's numbers: not finite, or so large that sums would overflow."""
     numbers = {name: part.values for name, part in answer.parts.items()} | dict(answer.scalars)
     numbers |= {f"the rest of {name}": part.common for name, part in answer.parts.items() if part.common is not None}
     for name, values in numbers.items():
@@ -327,7 +329,7 @@ def _wrong_values(answer: messages.Message) -> str:
 
 
 def renormalised(weights: Tensor, answered: list[int]) -> Tensor:
-    """`weights` [clients], zero but for those that answered; untouched, to the last bit, if all that were asked did."""
+    """`weights` [clients], zero except for clients that answered; bitwise unchanged if all did."""
     kept = torch.zeros_like(weights)
     kept[answered] = weights[answered]
     return kept if torch.equal(kept, weights) else kept / kept.sum()
@@ -338,12 +340,12 @@ def _encoded(message: messages.Message, size: int) -> tuple[bytes, str]:
 
 
 def _send(grid: Grid, content: RecordDict, node: int, kind: str, seconds: float) -> str:
-    """Send a message and give its number; Flower forgets it after some seconds."""
+    """Send a message and return its id; Flower deletes the message after some seconds."""
     (number,) = grid.push_messages([Message(content, node, kind, ttl=seconds)])
     return number
 
 
 def _kind(reply: Message) -> str:
-    """The kind of a node's error; any longer text could hold what only the node may know."""
+    """The class of a node's error; a longer text could contain private data."""
     reason = reply.error.reason or ""
     return f" ({reason})" if reason.isidentifier() else ""

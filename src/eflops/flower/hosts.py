@@ -1,7 +1,7 @@
-"""A federation as folders, one for each host: each holds what its owner may see, and the two commands to type there.
+"""A federation as folders, one per host: each holds the files for its owner, and the two commands to run there.
 
 server     superlink.sh and run.sh; manifest, test block, certificates, public keys, the app; later the results
-node0 ...  supernode.sh and superexec.sh; this client's key, and its block where a draw is dealt out
+node0 ...  supernode.sh and superexec.sh; this client's key, and its block if a draw is distributed
 """
 
 import json
@@ -51,9 +51,9 @@ clientapp = "eflops.flower.client:app"
 class Hosts:
     """The hosts of a federation.
 
-    draw: what is dealt out; None where server and nodes bring files of their own.
-    addresses: the server's, by which nodes reach it. port: the server's, and above it the nodes'.
-    listen: the address that the SuperLink binds; None: the first of `addresses`, nothing wider.
+    draw: the draw to distribute; None if server and nodes have their own files. addresses: the addresses by which
+    nodes reach the server. port: the server's port; nodes use the ports above. listen: the address that the
+    SuperLink binds; None: the first of `addresses`.
     """
 
     folder: Path
@@ -85,7 +85,7 @@ class Hosts:
         return "127.0.0.1" if self.bound == EVERY_INTERFACE else self.bound
 
     def prepare(self, config: Sequence[Path]) -> None:
-        """Deal the data out, make keys and certificates, write the app and each host's commands."""
+        """Distribute the data, create keys and certificates, write the app and each host's commands."""
         run_config = self.plan.run_config
         test_rows = "." if self.draw else Path(run_config.data).name
         values = {**run_config.model_dump(), "config": "config.yaml", "data": test_rows}
@@ -136,7 +136,7 @@ exec flwr run app superlink --stream "$@"
 
 
 def _write(folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
-    """Write a host's commands; they find their files wherever the folder is copied to."""
+    """Write a host's commands; they find their files wherever the folder is copied."""
     exports = "".join(f"export {name}={value}\n" for name, value in {**QUIET, **BRISK}.items())
     for name, command in zip(names, commands, strict=True):
         head = f'#!/bin/sh\ncd "$(dirname "$0")" || exit 1\nexport FLWR_HOME="$PWD/flower"\n{exports}'
@@ -145,7 +145,7 @@ def _write(folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
 
 
 def deal(federation: Federation, settings: DataSettings, server: Path, name: Path, nodes: list[Path]) -> None:
-    """Write each client's block below its node's folder, and below the server's the test block and data/`name`."""
+    """Write each client's block to its node's folder, and the test block and data/`name` to the server's."""
     public = replace(
         federation, meta=cast(Facts, {key: value for key, value in federation.meta.items() if key in COMMON})
     )

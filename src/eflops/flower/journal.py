@@ -1,7 +1,7 @@
-"""The state of a run on a federation: what clients answered in each finished round, a file per round.
+"""The state of a run on a federation: the clients' answers in each finished round, one file per round.
 
-The server's part of a round follows from these answers. So a run that was cut short goes on from its last finished
-round, with the same bits, when it is started again. A file is written whole or not at all.
+The server's part of a round follows from these answers. So an interrupted run continues after its last finished round,
+with the same bits, when it is started again. Files are written atomically.
 """
 
 import shutil
@@ -21,9 +21,9 @@ FORGET_SECONDS = 10.0
 
 
 class Journal:
-    """A transport that keeps each finished round, and gives back those that an earlier attempt kept.
+    """A transport that stores each finished round, and replays the rounds that an earlier attempt stored.
 
-    transport: asks the clients. folder: of this run alone. size: how many weights the model has.
+    transport: asks the clients. folder: used by this run only. size: the number of weights of the model.
     """
 
     def __init__(self, transport: GridTransport, folder: Path, size: int) -> None:
@@ -35,7 +35,7 @@ class Journal:
     def exchange(
         self, phase: Phase, download: messages.Message, selection: ClientSelection, round_: int
     ) -> list[Upload]:
-        """The answers of a round: those that were kept, or else the clients'."""
+        """The answers of a round: the stored ones, or else the clients'."""
         path = self.folder / f"round{round_ + 1:05d}.json"
         # The transport must still learn of the round: clients that missed it get its message later.
         if path.exists():
@@ -55,7 +55,7 @@ class Journal:
         return uploads
 
     def forget(self) -> None:
-        """The run is finished: its state is of no more use. Without finetuning, nodes still have clients' memory."""
+        """Delete the state of a finished run. Without finetuning, nodes still have clients' memory."""
         self.transport.forget(FORGET_SECONDS)
         shutil.rmtree(self.folder, ignore_errors=True)
 

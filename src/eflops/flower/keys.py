@@ -1,4 +1,4 @@
-"""Certificates and keys: an authority, the server's certificate under it, and a key pair for every node."""
+"""Certificates and keys: an authority, the server's certificate signed by it, and a key pair for every node."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ LOCAL = ("127.0.0.1", "localhost")
 
 
 def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
-    """Write ca.crt, server.crt and server.key; the authority's own key is used here and then forgotten."""
+    """Write ca.crt, server.crt and server.key; the authority's key is discarded afterwards."""
     authority, server = generate_private_key(SECP384R1()), generate_private_key(SECP384R1())
     names = x509.SubjectAlternativeName([_name(address) for address in dict.fromkeys([*addresses, *LOCAL])])
     root = _certificate("authority", authority, authority, x509.BasicConstraints(ca=True, path_length=0))
@@ -29,7 +29,7 @@ def make_certificates(folder: Path, addresses: Sequence[str]) -> None:
 
 
 def make_node_key(node: Path, public: Path) -> None:
-    """Write a node's private key to its folder, which it never leaves, and its public key where the server finds it."""
+    """Write a node's private key to its folder, which it never leaves, and its public key to the server's folder."""
     node.mkdir(parents=True, exist_ok=True)
     key = generate_private_key(SECP384R1())
     _write_secret(node / "key", key, PrivateFormat.OpenSSH)
@@ -37,7 +37,7 @@ def make_node_key(node: Path, public: Path) -> None:
 
 
 def _name(address: str) -> x509.GeneralName:
-    """An address as certificates know it: an IP address, or else a host's name."""
+    """An address in a certificate: an IP address, or else a host name."""
     try:
         return x509.IPAddress(ipaddress.ip_address(address))
     except ValueError:

@@ -1,9 +1,8 @@
-"""What a node keeps from one of a client's answers to the next: the method's memory, and the view that the client has.
+"""The state that a node keeps between a client's answers: the method's memory and the client's view.
 
-A request names the last round whose answer the server used. An answer may be lost on the way, come too late, or be
-asked for twice. So a node keeps two states, those before and after its last answer, and takes the one that the request
-names. They are one file, written whole or not at all, under a key of our own run: Flower's run ids change when a run is
-resumed.
+A request names the last round whose answer the server used. An answer may be lost, come too late, or be requested
+twice. So a node keeps the states before and after its last answer, and continues from the one that the request names.
+Both are in one file, written atomically, under a key of our run, because Flower's run ids change when a run is resumed.
 """
 
 import re
@@ -26,7 +25,8 @@ KEY = re.compile(r"[0-9a-f]{16}-[0-9]{1,20}")
 
 @dataclass(frozen=True)
 class ClientState:
-    """A client after its answer in a round: its memory by name, [1, ...], and its view where the method has one."""
+    """A client's state after its answer in a round: its memory by name, [1, ...], and its view if the method has
+    one."""
 
     round: int
     memory: dict[str, Tensor]
@@ -34,7 +34,7 @@ class ClientState:
 
 
 class NodeMemory:
-    """The states of one client in one run, as a file below `folder`. size: how many weights the model has."""
+    """The states of one client in one run, as a file below `folder`. size: the number of weights of the model."""
 
     def __init__(self, folder: Path, key: str, client: int, size: int) -> None:
         if not KEY.fullmatch(key):
@@ -42,7 +42,7 @@ class NodeMemory:
         self.path, self.size = folder / f"{key}-client{int(client)}.npz", size
 
     def after(self, round_: int) -> ClientState | None:
-        """The state after the answer in a round; None where it is lost."""
+        """The state after the answer in a round; None if it is lost."""
         try:
             arrays = read_npz(self.path)
             states = [self._state(arrays, slot) for slot in ("before", "last") if f"{slot}/round" in arrays]
@@ -51,7 +51,7 @@ class NodeMemory:
         return next((state for state in states if state.round == round_), None)
 
     def keep(self, before: ClientState | None, last: ClientState) -> None:
-        """Keep the states before and after the last answer; there is none before a client's first."""
+        """Store the states before and after the last answer; there is no state before a client's first answer."""
         arrays: dict[str, np.ndarray] = {}
         for slot, state in (("before", before), ("last", last)):
             if state is not None:
@@ -59,7 +59,7 @@ class NodeMemory:
         write_npz(self.path, arrays)
 
     def forget(self) -> None:
-        """Training is over."""
+        """Delete the file after training."""
         self.path.unlink(missing_ok=True)
 
     def _arrays(self, state: ClientState) -> dict[str, np.ndarray]:

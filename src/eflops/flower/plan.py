@@ -1,6 +1,6 @@
-"""The keys of `flwr run --run-config`, and the run that they ask for.
+"""The keys of `flwr run --run-config`, and the run that they describe.
 
-Their defaults stand in pyproject.toml, under [tool.flwr.app.config], where Flower looks for them.
+Their defaults are in pyproject.toml, under [tool.flwr.app.config], where Flower reads them.
 """
 
 import json
@@ -56,7 +56,7 @@ class RunConfig(Strict):
 
 @dataclass(frozen=True)
 class FlowerRun:
-    """One run of a cell: its spec, which run it is, how its data are made, and what the run config says."""
+    """One run of a cell: its spec, the run, the settings of its data, and the run config."""
 
     spec: CellSpec
     run: Run
@@ -65,27 +65,27 @@ class FlowerRun:
 
     @property
     def made_by(self) -> DataSettings:
-        """All that the draw follows from."""
+        """Everything that determines the draw."""
         return {**self.data, "ratio": self.spec.ratio, "draw": self.run.draw}
 
     @property
     def draw_name(self) -> Path:
-        """The draw's folder below the one of all data."""
+        """The draw's folder below the folder of all data."""
         return Path(self.spec.dataset) / labels.data_label(self.spec.ratio, self.run.draw)
 
     @property
     def draw_folder(self) -> Path:
-        """Where a draw is kept that the server makes itself."""
+        """The folder of a draw that the server builds itself."""
         return Path(self.run_config.results, "data", self.draw_name).resolve()
 
     @property
     def runs_folder(self) -> Path:
-        """Where the cell's records lie."""
+        """The folder of the cell's records."""
         return Path(self.run_config.results, "runs", self.spec.folder).resolve()
 
 
 def check(values: Mapping[str, object]) -> RunConfig:
-    """The run config of plain values."""
+    """The checked run config from plain values."""
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
@@ -93,7 +93,7 @@ def check(values: Mapping[str, object]) -> RunConfig:
 
 
 def plan(values: Mapping[str, object], bundle: Path, files: Sequence[Path] = ()) -> FlowerRun:
-    """The run that a run config asks for, by the config files that it names in the app's bundle, or else by these."""
+    """The run that a run config describes, using the config files that it names in the app's bundle, or else these."""
     run_config = check(values)
     config = _read(run_config, bundle, files or [bundle / name for name in run_config.config.split()])
     whole = plan_of(config, run_config.experiment)
@@ -119,14 +119,14 @@ def plan(values: Mapping[str, object], bundle: Path, files: Sequence[Path] = ())
 
 
 def make_draw(flower_run: FlowerRun) -> Federation:
-    """The data draw that a plan's run is trained on."""
+    """Build the data draw of a run."""
     source = flower_run.data.get("source")
     raw = Path("resources") / source if source else None
     return build(flower_run.data, labels.ratio_value(flower_run.spec.ratio), flower_run.run.draw, raw)
 
 
 def _read(run_config: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
-    """The config, after what the run config names was found in it."""
+    """The config, after checking that it has everything that the run config names."""
     for path in files:
         if not path.is_file():
             raise UserError(f"{OPTION}: config names {path.name!r}, which the app's bundle does not contain.")
@@ -153,7 +153,7 @@ def _read(run_config: RunConfig, bundle: Path, files: Sequence[Path]) -> Config:
 
 
 def _changed(settings: TrainingSettings, changes: str) -> TrainingSettings:
-    """The settings of a variant with those of the run config laid over them."""
+    """The settings of a variant, updated with those of the run config."""
     model, values = type(settings), {**settings.model_dump(mode="json"), **dict(map(_setting, changes.split()))}
     try:
         return model.model_validate(values)

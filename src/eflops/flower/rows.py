@@ -1,8 +1,8 @@
-"""The rows that a node brings: a simulated draw's, a folder that was dealt to it, or a file of its own.
+"""The rows of a node: from a simulated draw, from a folder written by `eflops deploy`, or from its own file.
 
-A file of its own is a matrix of samples by genes with a column of labels (`eflops.data.expression.node_rows`). What is
-wrong with it is said on the node. A node scales each array by itself and keeps the agreed genes, so that it needs
-nothing that was computed from others' rows.
+Its own file is a matrix of samples by genes with a column of labels (`eflops.data.expression.node_rows`). Faults in it
+are reported only on the node. A node scales each array separately and keeps the agreed genes, so it needs nothing
+computed from others' rows.
 """
 
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ SIMULATED_KEYS = ("partition-id", "num-partitions")
 
 @dataclass(frozen=True)
 class NodeConfig:
-    """What a node's owner configured.
+    """The configuration of a node by its owner.
 
-    client: -1 where the server is to number it. nodes: how many are simulated. trusted: custom methods and models, as
-    module:name, whose files lie on this node and may run; their code must have the server's hash.
+    client: -1 if the server should number it. nodes: the number of simulated nodes. trusted: custom methods and
+    models, as module:name, that may run on this node; their code must have the server's hash.
     """
 
     data: str
@@ -36,7 +36,7 @@ class NodeConfig:
 
     @staticmethod
     def of(values: Mapping[str, bool | int | float | str]) -> "NodeConfig":
-        """The config of a node, checked."""
+        """The checked config of a node."""
         unknown = sorted(set(values) - {*OWN_KEYS, *SIMULATED_KEYS})
         if unknown:
             raise UserError(f"--node-config: {unknown[0]!r} is not known; known here: {', '.join(OWN_KEYS)}.")
@@ -56,7 +56,7 @@ class NodeConfig:
 
 
 def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
-    """The federation of this node's client alone, with no test rows."""
+    """The federation of only this node's client, without test rows."""
     if not node.data:
         if not node.nodes:
             raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')

@@ -1,8 +1,8 @@
-"""The server's side of the Flower app: the rounds of one run over Flower's grid, written down as the same run record.
+"""The server side of the Flower app: the rounds of one run over Flower's grid, stored as an ordinary run record.
 
-Server and nodes run the eflops that is installed there. The app's bundle holds the config, and the user's methods and
-models, which a simulation runs. What a run is stands in the run's config, which `flwr run` sends; where a node's rows
-lie, in the node's own, which stays there.
+Server and nodes run the installed eflops. The app's bundle holds the config, and the user's methods and models, which a
+simulation runs. The run config, which `flwr run` sends, defines the run; the location of a node's rows is in the node's
+config, which stays there.
 """
 
 import sys
@@ -48,9 +48,9 @@ def _serve(grid: Grid, context: Context) -> None:
 
 @dataclass(frozen=True)
 class View:
-    """What the server knows of the data: test rows and truth, the folder of all data, and how many clients there are.
+    """What the server knows about the data: test rows and truth, the folder of all data, and the number of clients.
 
-    counts: rows of each client, where a manifest says them. draw: the folder that simulated nodes read.
+    counts: rows of each client, if a manifest states them. draw: the folder that simulated nodes read.
     """
 
     known: Federation
@@ -62,7 +62,7 @@ class View:
 
 
 def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
-    """Train the run that the run config asks for; where its record is."""
+    """Train the run that the run config describes; returns the path of its record."""
     batched.prepare()
     flower_run = plan(values, bundle)
     view = look(flower_run)
@@ -108,7 +108,7 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
 
 
 def look(flower_run: FlowerRun) -> View:
-    """The server's view of the data: a draw made here, a folder that was dealt to it, or a file of test rows."""
+    """The server's view of the data: a draw built here, a folder written by `eflops deploy`, or a file of test rows."""
     if not flower_run.run_config.data:
         return _made(flower_run)
     folder = Path(flower_run.run_config.data)
@@ -120,7 +120,7 @@ def look(flower_run: FlowerRun) -> View:
 
 
 def _made(flower_run: FlowerRun) -> View:
-    """A draw, made in the results folder unless it is there."""
+    """The folder of a draw, built in the results folder unless it exists."""
     folder = flower_run.draw_folder
     if not (folder / MANIFEST).exists() or read_manifest(folder)["settings"] != flower_run.made_by:
         save(make_draw(flower_run), folder, flower_run.made_by)
@@ -129,7 +129,7 @@ def _made(flower_run: FlowerRun) -> View:
 
 
 def _read_test_rows(flower_run: FlowerRun) -> View:
-    """Test rows of the server's own: their columns are the genes that all must have, their classes all there are."""
+    """The server's test rows: their columns define the genes that all nodes must have."""
     path, label, scaling = flower_run.run_config.data, flower_run.run_config.label, flower_run.data.get("scaling")
     if scaling != "per_array":
         right = "use a data set whose scaling is per_array"

@@ -32,7 +32,7 @@ GRACE_SECONDS = 10.0
 
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
-    """Do `work` inside a simulation of the job's clients; runs come one by one, as on a real federation."""
+    """Call `work` inside a simulation of the job's clients; runs are trained one at a time, as on a real federation."""
     # Flower's processes find what this one can import, so a module of the user's must be found before they start.
     trust.load("method", job.spec.method)
     trust.load("model", job.spec.model)
@@ -42,7 +42,7 @@ def run(job: Job, work: Callable[[Connect, int], None]) -> None:
 
 
 def stop_superlink() -> int:
-    """Stop local SuperLinks that `flwr run .` started for this user, with all their processes; how many there were.
+    """Stop local SuperLinks that `flwr run .` started for this user, with all their processes; returns how many.
 
     Flower detaches its SuperLink from the terminal, so it outlives an interrupted run.
     """
@@ -69,7 +69,7 @@ def _is_local_superlink(command: list[str]) -> bool:
 
 
 def connector(job: Job, grid: Grid, nodes: Mapping[int, int], fault_policy: FaultPolicy) -> Connect:
-    """A way to reach simulated clients, which read the draw's folder themselves."""
+    """The transport to simulated clients, which read the draw's folder themselves."""
     hashed = code.combined(code_hashes(job.spec.method, job.spec.model))
 
     def connect(task: Task, federation: Federation, run: Run) -> GridTransport:
@@ -82,7 +82,7 @@ def connector(job: Job, grid: Grid, nodes: Mapping[int, int], fault_policy: Faul
 
 
 def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None:
-    """Do `work` with the grid of a simulation and the node of each client, as Flower's ServerApp."""
+    """Call `work` with the grid of a simulation and the node of each client, inside Flower's ServerApp."""
     if find_spec("ray") is None:
         raise UserError("engine: flower needs Ray; install it with: pip install 'eflops[simulation]'")
     from flwr.simulation import run_simulation

@@ -1,8 +1,8 @@
-"""A SuperExec that has done its imports before the first message comes.
+"""A SuperExec that imports everything before the first message.
 
-Flower starts a process per message, and each imports Flower, torch and the compiled functions again: seconds, of which
-training takes none. This is Flower's own SuperExec but for one thing: a ClientApp's process is a fork of this one. It
-takes the arguments of `flower-superexec` and belongs to a SuperNode that was started with `--isolation process`.
+Flower starts a process per message, and each imports Flower, torch and the compiled functions again, which takes
+seconds. This is Flower's SuperExec with one change: a ClientApp's process is a fork of this one. It takes the arguments
+of `flower-superexec` and belongs to a SuperNode that was started with `--isolation process`.
 
     python -m eflops.flower.superexec --insecure --runtime-api-address 127.0.0.1:9094
 """
@@ -34,7 +34,7 @@ from eflops.training.train import make_method, make_task
 
 
 class Forking(SubprocessExecutor):
-    """Runs a ClientApp in a fork of this process, and anything else as Flower does."""
+    """Run a ClientApp in a fork of this process, and anything else as Flower does."""
 
     def launch(self, spec: ExecutionSpec) -> LaunchResult:
         """Start the process of a task."""
@@ -45,7 +45,7 @@ class Forking(SubprocessExecutor):
         return LaunchResult.accepted()
 
     def reconcile(self) -> None:
-        """Let go of the processes that ended."""
+        """Forget the processes that ended."""
         try:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
@@ -54,7 +54,7 @@ class Forking(SubprocessExecutor):
 
 
 def _live(spec: ExecutionSpec) -> NoReturn:
-    """A fork's whole life: it neither runs its parent's exit handlers nor goes back to its parent's work."""
+    """The body of a fork: it skips the parent's exit handlers and never returns to the parent's code."""
     ended = 1
     try:
         registered_exit_handlers.clear()
@@ -74,7 +74,7 @@ def _live(spec: ExecutionSpec) -> NoReturn:
 
 
 def warm() -> None:
-    """Train a toy, which loads the compiled functions; the ClientApp and all that it needs are imported by now."""
+    """Train a toy problem, which loads the compiled functions; all imports are done by then."""
     batched.prepare()
     rows = Block(np.eye(4, dtype=np.float32), np.arange(4, dtype=np.float32))
     toy = Federation((rows,), rows, meta={"task": "regression"})
@@ -89,7 +89,7 @@ def warm() -> None:
 
 
 def main() -> None:
-    """Get ready, and serve."""
+    """Warm up, then serve."""
     warm()
     run_superexec.get_executor = lambda *_, **__: Forking()
     flower_superexec()

@@ -1,4 +1,4 @@
-"""reproductions.csv: who made all results again, on what, in which time, and whether any number moved."""
+"""reproductions.csv: full reproductions, with machine, duration, and whether any number moved."""
 
 import csv
 import io
@@ -21,9 +21,9 @@ def attest(results: Path, published: Path, out: Path, cores: int, minutes: float
     Args:
         results: the results folder of the run.
         published: what it is compared with.
-        out: the table; it is made where there is none.
-        cores: how many cores the run had.
-        minutes: how long it took; by the sum of its jobs' times over the cores where it is not given.
+        out: the table; created if missing.
+        cores: the number of cores of the run.
+        minutes: the duration; default: estimated from the job times.
     """
     if results.resolve() == published.resolve():
         raise UserError(f"{results}: these are the published results; name the folder of your own run.")
@@ -51,7 +51,7 @@ def attest(results: Path, published: Path, out: Path, cores: int, minutes: float
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
-    """The rows of the table; none where it is not there."""
+    """The rows of the table; none if it does not exist."""
     if not path.exists():
         return []
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))

@@ -1,4 +1,4 @@
-"""A Provenance Run Crate of the results: the workflow, what it ran (one action per job), and what came out."""
+"""A Provenance Run Crate of the results: the workflow, its jobs (one action each), and the results."""
 
 import shutil
 import subprocess
@@ -49,7 +49,7 @@ STEPS = {
 
 @dataclass(frozen=True)
 class WorkflowJob:
-    """A job of the workflow: which step, its name, the files it read and made, and when it ended."""
+    """A job of the workflow: its step, name, input and output files, and end time."""
 
     step: str
     name: str
@@ -59,7 +59,8 @@ class WorkflowJob:
 
 
 def make_crate(results: Path, out: Path, project: Path = Path()) -> int:
-    """Write the crate of a results folder (or of a published one) to `out`, a new folder; how many files it holds."""
+    """Write the crate of a results folder (or of a published one) to `out`, a new folder; returns the number of
+    files."""
     if not (project / WORKFLOW).exists():
         raise UserError(f"{project.resolve()}: there is no {WORKFLOW} here; run this in the project's folder.")
     if out.exists() and any(out.iterdir()):
@@ -156,7 +157,7 @@ def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record]
 
 
 def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[WorkflowJob]:
-    """The jobs that the results tell of."""
+    """The jobs recorded in the results."""
     config = study.read_study(results).config
     for manifest in sorted((results / "data").glob("*/*/manifest.json")):
         name = manifest.relative_to(results).as_posix()
@@ -210,7 +211,7 @@ def _files(crate: ROCrate, paths: Iterable[str]) -> list[Entity]:
 
 
 def _entity(crate: ROCrate, address: str, kind: str, **properties: object) -> Entity:
-    """A contextual entity of the crate; links are set after it is added, as the library asks."""
+    """A contextual entity of the crate; links are set after adding it, as the library requires."""
     entity = crate.add(ContextEntity(crate, address, properties={"@type": kind}))
     for key, value in properties.items():
         entity[key] = value

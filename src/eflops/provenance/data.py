@@ -1,13 +1,19 @@
-"""The data behind a record: as stored, or built again where a published folder leaves the arrays out."""
+"""The data behind a record: as stored, or rebuilt if a published folder omits the arrays."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from eflops.data.build import build
 from eflops.data.federation import ARRAYS, MANIFEST, parse_manifest, read_manifest, save
 from eflops.errors import UserError
+from eflops.files import below
 from eflops.results.labels import ratio_value
 from eflops.results.store import Store
+
+
+class OtherData(UserError):
+    """Data that are not what a run or a manifest says."""
 
 
 def stored_manifest(store: Store, name: str) -> dict[str, Any]:
@@ -15,18 +21,40 @@ def stored_manifest(store: Store, name: str) -> dict[str, Any]:
     return parse_manifest(store.text(f"data/{name}/{MANIFEST}"), store.folder / "data" / name)
 
 
-def data_folder(store: Store, name: str, expected: str, folder: Path) -> Path:
-    """The folder of all data that holds a draw of this sha256; rebuilt below `folder` if its arrays are missing."""
-    stored = store.folder / "data" / name
-    if (stored / ARRAYS).exists() and stored_manifest(store, name)["sha256"] == expected:
+def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bool = True) -> Path:
+    """The folder of all data that holds a draw of this sha256; rebuilt below `folder` if its arrays are missing.
+
+    stored: whether stored arrays will do. Who forged them can write every hash again, but not their settings.
+    """
+    manifest = stored_manifest(store, name)
+    if stored and has_arrays(store, name) and manifest["sha256"] == expected:
         return store.folder / "data"
     again = folder / "data"
     if not (again / name / ARRAYS).exists():
-        settings = stored_manifest(store, name)["settings"]
-        raw = Path("resources") / settings["source"] if settings.get("source") else None
-        save(build(settings, ratio_value(settings["ratio"]), settings["draw"], raw), again / name, settings)
-    if read_manifest(again / name)["sha256"] != expected:
-        raise UserError(
-            f"data/{name}: the rebuilt data differ from the data of the training run; the code has changed."
+        settings = manifest["settings"]
+        draw = build(settings, ratio_value(settings["ratio"]), settings["draw"], _images(settings))
+        save(draw, again / name, settings)
+    made = read_manifest(again / name)
+    if made["sha256"] != expected:
+        raise OtherData(
+            f"data/{name}: the rebuilt data differ from the data of the training run; they are forged, or the code has"
+            " changed."
         )
+    if made["meta"] != manifest["meta"]:
+        raise OtherData(f"data/{name}: its facts (meta) are not those that its settings give.")
     return again
+
+
+def has_arrays(store: Store, name: str) -> bool:
+    """Whether the arrays of a draw are stored."""
+    return (store.folder / "data" / name / ARRAYS).exists()
+
+
+def can_rebuild(store: Store, name: str) -> bool:
+    """Whether the images that a draw is made from are here; other data need no files, or the rebuilding names them."""
+    images = _images(stored_manifest(store, name)["settings"])
+    return images is None or images.is_dir()
+
+
+def _images(settings: Mapping[str, Any]) -> Path | None:
+    return Path("resources") / below(settings["source"]) if settings.get("source") else None

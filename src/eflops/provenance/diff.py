@@ -1,6 +1,6 @@
-"""What moved between two results: cells in units of their spread, runs paired, verdicts, conclusions of paired tests.
+"""Changes between two results: cells in units of their spread, paired runs, verdicts, conclusions of paired tests.
 
-Results of an older version are compared too: verdicts that were renamed since are mapped to the present ones.
+Results of older versions can be compared: renamed verdicts are mapped to the present ones.
 """
 
 import io
@@ -34,7 +34,7 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Move:
-    """A cell that changed; `spreads` is the change in units of its spread, None where the file states no spread."""
+    """A cell that changed; `spreads` is the change in units of its spread, None if the file states no spread."""
 
     file: str
     row: str
@@ -62,7 +62,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """All that differs; the largest moves first."""
+    """All differences, the largest moves first."""
 
     moves: tuple[Move, ...]
     verdicts: tuple[Change, ...]
@@ -75,7 +75,7 @@ class Difference:
 
 @contextmanager
 def side(name: str, published: str = PUBLISHED) -> Iterator[Path]:
-    """The folder that a name stands for: itself, or what a commit tracks at `published`, unpacked for a while."""
+    """The folder for a name: the folder itself, or a commit's published results, unpacked into a temporary folder."""
     if name and Path(name).is_dir():
         if not is_results(Path(name)):
             raise UserError(f"{name}: this folder has neither {STUDY} nor {RUNS}/; name a results folder.")
@@ -171,7 +171,7 @@ def _added_and_removed(before: set[str], after: set[str], prefix: str = "") -> I
 
 
 def _aligned(old: pd.DataFrame, new: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Both with their rows named by the keys that they share."""
+    """Both frames with their rows indexed by the common keys."""
     keys = [key for key in key_columns(new) if key in old]
     return _named(old, keys), _named(new, keys)
 
@@ -201,7 +201,7 @@ def _spreads(old: pd.DataFrame, new: pd.DataFrame, row: str, column: str) -> flo
 
 
 def spread_of(row: pd.Series, column: str) -> float:
-    """The spread that a row states of one of its cells: its standard deviation, or a quarter of its 95 % interval."""
+    """The spread of a cell as its row states it: the standard deviation, or a quarter of the 95 % interval."""
     if column == "difference" and {"low", "high"} <= set(row.index):
         return float(row["high"] - row["low"]) / 4
     deviation = "sd" if column == "mean" else f"{column.removesuffix('_mean')}_sd"
@@ -224,7 +224,7 @@ def _conclusion(row: pd.Series) -> str:
 
 
 def _verdicts(before: Path, after: Path) -> Iterator[Change]:
-    """Lines of the scorecard whose verdict changed; a folder without a scorecard has none."""
+    """The scorecard lines whose verdict changed; none for a folder without a scorecard."""
     if not all((folder / SCORECARD).exists() for folder in (before, after)):
         return
     old, new = ({name: line["verdict"] for name, line in scorecard_lines(folder).items()} for folder in (before, after))

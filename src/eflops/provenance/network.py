@@ -1,8 +1,8 @@
-"""The final CNN of a run as a torch module from which the units that compute nothing are gone.
+"""The final CNN of a run as a torch module without the units that compute nothing.
 
-`network.living_units` says which units stay. A removed unit that no input reaches is a constant, which moves into the
-biases behind it; one that nobody reads has no effect. So the outputs are those of the whole network, but for rounding.
-Inputs of a dense layer that no weight reads are left out one by one.
+`network.living_units` determines which units stay. A removed unit without incoming weights is a constant, which is
+added to the biases of the next layer; a unit without outgoing weights has no effect. So the outputs equal those of the
+whole network up to rounding. Unused inputs of a dense layer are removed one by one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from eflops.training.models.network import KERNEL, POOL, Stage, cnn_stages, livi
 
 
 class Inputs(nn.Module):
-    """Some of the inputs of a dense layer."""
+    """Select some inputs of a dense layer."""
 
     def __init__(self, index: Tensor) -> None:
         super().__init__()
@@ -78,7 +78,8 @@ def network_of(record: Record, manifest: Mapping[str, Any]) -> tuple[nn.Sequenti
 
 
 def export(network: nn.Sequential, shape: tuple[int, ...], out: Path) -> None:
-    """Write a network so that torch alone reads it: torch.export.load(FILE).module()(images [any, *shape])."""
+    """Write a network in a form that torch can load without this package: torch.export.load(FILE).module()(images [any,
+    *shape])."""
     program = torch.export.export(network, (torch.zeros(2, *shape),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
     out.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, out)

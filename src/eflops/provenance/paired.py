@@ -1,8 +1,8 @@
-"""Runs of two results folders, paired by draw and seed: which metrics moved, by a paired test.
+"""Runs of two results folders, paired by draw and seed: which metrics moved, according to a paired test.
 
-A table's cell hides a change that is small beside the spread over draws. Draws and seeds that both folders have are the
-same data and the same random numbers, so their differences show it. Records are read as plain JSON, because those of an
-older version have other fields.
+A table's cell hides changes that are small compared with the spread over draws. Runs with the same draw and seed in
+both folders share data and random numbers, so their differences show such changes. Records are read as plain JSON,
+because older versions have other fields.
 """
 
 import json
@@ -26,7 +26,7 @@ ALPHA = 0.05
 class Shift:
     """A metric of a cell's runs that moved: the mean difference over draws (or seeds of one draw), and its test.
 
-    p: adjusted by Holm's method over all metrics that moved; None where one pair alone is there.
+    p: adjusted by Holm's method over all metrics that moved; None with only one pair.
     """
 
     cell: str
@@ -39,7 +39,7 @@ class Shift:
 
     @property
     def clear(self) -> bool:
-        """Whether the paired test shows the change; a change that all pairs share has no spread and is clear."""
+        """Whether the paired test is significant; a change that is equal in all pairs is clear."""
         return self.p is None or self.p < ALPHA
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Shift:
 
 
 def shifts(before: Path, after: Path) -> tuple[tuple[Shift, ...], int]:
-    """The metrics that moved, the clearest first, and how many runs both folders have."""
+    """The metrics that moved, most significant first, and the number of common runs."""
     old, new = (pd.DataFrame(_values(folder), columns=[*CELL, "draw", "seed", "value"]) for folder in (before, after))
     both = old.merge(new, on=[*CELL, "draw", "seed"], suffixes=("_before", "_after"))
     runs = len(both[["experiment", "ratio", "method", "variant", "draw", "seed"]].drop_duplicates())
@@ -69,7 +69,7 @@ def _differs(group: pd.DataFrame) -> bool:
 
 
 def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[Shift, float]:
-    """The paired test of a cell's metric, over draws where there are several, else over seeds; its p unadjusted."""
+    """The paired test of a cell's metric, over draws if there are several, else over seeds; p is unadjusted."""
     unit = "draw" if group["draw"].nunique() > 1 else "seed"
     means = group.groupby(unit)[["value_after", "value_before"]].mean()
     tested = compare(means["value_after"], means["value_before"], ranks=False)
@@ -79,7 +79,7 @@ def _test(key: tuple[str, ...], group: pd.DataFrame) -> tuple[Shift, float]:
 
 
 def _values(folder: Path) -> Iterator[tuple[str | float, ...]]:
-    """Every final metric of every run; none of a run that diverged."""
+    """Every final metric of every run that did not diverge."""
     for path, text in _texts(folder):
         try:
             entry = json.loads(text)

@@ -1,9 +1,8 @@
 """The final sparse model of a run as one CSV, and its application to new rows.
 
-The CSV holds all that a prediction needs. Lines that begin with # say how values are scaled, what is predicted and
-which run it was; then one row per feature: its name, its weights, and centre and spread where the scaling has them.
-Features of weight 0 are listed too, below the others: where each row is scaled by itself, its mean and deviation are
-taken over all of them.
+The CSV holds everything that a prediction needs. Lines that begin with # state the scaling, the target and the run;
+then follows one row per feature: its name, its weights, and centre and spread if the scaling has them. Features with
+weight 0 are listed last: if rows are scaled separately, their mean and deviation are over all features.
 """
 
 import json
@@ -36,9 +35,10 @@ KINDS = {"expression": "gene", "table": "feature"}
 class LinearModel:
     """A linear model of named features.
 
-    kind: of the data; features: one row per feature, in order, with gene (its name) and label; outputs: the names of
-    the classes, or of the numeric target alone; weights: [outputs, features]; intercepts: [outputs]; unit: mean and
-    deviation of a numeric target in training, None for classes; id: the column that names rows of a table.
+    kind: the kind of data; features: one row per feature, in order, with gene (its name) and label; outputs: the
+    names of the classes, or only that of the numeric target; weights: [outputs, features]; intercepts: [outputs];
+    unit: mean and deviation of a numeric target in training, None for classes; id: the column that names rows of a
+    table.
     """
 
     kind: str
@@ -52,9 +52,10 @@ class LinearModel:
     id: str | None = None
 
     def predict(self, file: str, rows: Rows = "samples") -> pd.DataFrame:
-        """One row per row of the file: its name, and the number, or the likeliest class and each one's probability.
+        """One row per row of the file: its name, and the predicted number, or the most likely class and all
+        probabilities.
 
-        rows: of expression data, what a row of the matrix is.
+        rows: for expression data, what a row of the matrix is.
         """
         table = self._read(file, rows)
         refuse(value_faults(table))
@@ -131,7 +132,7 @@ def write_model(store: Store, experiment: str, method: str, draw: int, seed: int
 
 
 def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
-    """The final model of one run of an experiment on data whose features have names."""
+    """The final model of one run of an experiment on data with named features."""
     path = path_of_run(store, experiment, method, draw, seed)
     run = store.record(path)
     manifest = stored_manifest(store, run.origin.data)
@@ -163,7 +164,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
 
 
 def path_of_run(store: Store, experiment: str, method: str, draw: int, seed: int) -> str:
-    """The path of a run below the runs; one that is not there is refused, and the error says which are."""
+    """The path of a run below the runs; the error for a missing one lists the existing ones."""
     below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
     path = f"{below}/{Run(BASE, draw, seed).path}"
     there = [each for each in store.record_paths() if each.startswith(f"{experiment}/")]

@@ -1,10 +1,9 @@
-"""Publishing: what others need to check the results, small enough to be tracked.
+"""Publish what others need to check the results, small enough for git.
 
-Records of experiments are packed into one file, those of searches are left out (what a search chose stands in the
-config). The specs and manifests of jobs are packed into another file; of data the manifests alone are kept. What is
-gathered from records is left out because it follows from them.
-The report and the tables' HTML are left out too: the explorer shows the same tables and figures. Everything else is
-copied, and every byte stands under a hash.
+Records of experiments are packed into one file; those of searches are omitted (the config has what a search chose). The
+specs and manifests of jobs are packed into another file; of data only the manifests are kept. Gathered files are
+omitted because they follow from the records. The report and the tables' HTML are omitted too: the explorer shows the
+same tables and figures. Everything else is copied, and every byte is covered by a hash.
 """
 
 import os
@@ -34,9 +33,9 @@ MOST_FILES = 300
 
 
 def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | None = None) -> int:
-    """Copy what is to be tracked of `results` to `out`, replacing what was there; how many records it holds.
+    """Copy the files of `results` that git should track to `out`, which is replaced; returns the number of records.
 
-    Where that would be more than `most_bytes`, nothing is replaced. With an ssh key the list of hashes is signed.
+    If they exceed `most_bytes`, nothing is replaced. With an ssh key, the list of hashes is signed.
     """
     if not (results / study.NAME).exists():
         raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
@@ -96,7 +95,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
 
 
 def _job_files(config: Config, results: Path) -> Iterator[str]:
-    """The specs of jobs and the manifests of cells, those of searches left out."""
+    """The specs of jobs and the manifests of cells, except those of searches."""
     for folder in (SPECS, CELLS):
         for path in sorted((results / folder).rglob("*.json")):
             name = path.relative_to(results).as_posix()
@@ -105,7 +104,7 @@ def _job_files(config: Config, results: Path) -> Iterator[str]:
 
 
 def _too_large(folder: Path, most_bytes: int) -> str:
-    """Why a folder is too large to be tracked, in words; nothing where it is not."""
+    """Why a folder is too large to be tracked, in words; empty if it is not."""
     sizes = {path: (folder / path).stat().st_size for path in checksums.files(folder)}
     total = sum(sizes.values())
     if len(sizes) > MOST_FILES:
@@ -118,7 +117,7 @@ def _too_large(folder: Path, most_bytes: int) -> str:
 
 
 def _manifests(config: Config, results: Path) -> tuple[set[str], set[str]]:
-    """The manifests of the data that experiments train on, and what of the data products read, such as genes."""
+    """The manifests of the data of experiments, and the data files that products read, such as genes."""
     plans = [plan_of(config, name) for name in config.experiments]
     manifests = {
         f"data/{plan.dataset}/{labels.data_label(ratio, draw)}/{MANIFEST}"

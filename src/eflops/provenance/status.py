@@ -1,4 +1,4 @@
-"""Planned runs against the records that are there: what is missing, what is stale and why, and how long jobs took."""
+"""Planned runs compared with the existing records: missing and stale ones with the reason, and the duration of jobs."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from eflops.results import record
 
 @dataclass
 class Status:
-    """Planned runs by experiment: how many there are, are missing, or are stale, and why."""
+    """Planned runs by experiment: how many are planned, missing or stale, and why."""
 
     results: Path
     planned: Counter[str] = field(default_factory=Counter)
@@ -29,7 +29,7 @@ class Status:
 
 
 def compare(config: Config, results: Path) -> Status:
-    """Hold every planned run against its record."""
+    """Compare every planned run with its record."""
     status = Status(results)
     for _, spec in training_jobs(config):
         job = job_of(spec, results)

@@ -1,4 +1,4 @@
-"""How long past jobs took, by the benchmark files of a results folder, and how long a whole run takes by that."""
+"""The duration of past jobs, from the benchmark files of a results folder, and of a full run, estimated from them."""
 
 import heapq
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ SEARCH = "search"
 
 
 def job_times(folder: Path) -> pd.DataFrame:
-    """Seconds and peak memory of every past job, by its name (the log's path below the logs), one row per job."""
+    """Seconds and peak memory of every past job, one row per job, with its name (its log's path below the logs)."""
     packed, loose = folder / TABLE, folder / FOLDER
     if not loose.is_dir() and packed.exists():
         return pd.read_csv(packed)
@@ -38,7 +38,7 @@ def _row(path: Path, folder: Path) -> list[object]:
 
 
 def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
-    """How long the jobs of a results folder took and would take, in a sentence; empty where none ran."""
+    """The duration of the jobs of a results folder and of a full run, in a sentence; empty if none ran."""
     past = job_times(folder)
     if past.empty or not (folder / paths.STUDY).exists():
         return ""
@@ -55,7 +55,7 @@ def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
 
 
 def together(seconds: Iterable[float], stages: Iterable[str], cores: int) -> float:
-    """The seconds that jobs take on so many cores: stage by stage, the longest first."""
+    """The seconds that jobs take on `cores` cores: stage by stage, longest first."""
     waiting: dict[int, list[float]] = {}
     for each, stage in zip(seconds, stages, strict=True):
         waiting.setdefault(STAGES.get(stage, PRODUCTS), []).append(float(each))
@@ -63,7 +63,7 @@ def together(seconds: Iterable[float], stages: Iterable[str], cores: int) -> flo
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it."""
+    """A duration in words."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:

@@ -1,9 +1,8 @@
-"""Whether a number is reproduced: runs behind it are trained again in a temporary folder and compared.
+"""Whether a number is reproduced: its runs are trained again in a temporary folder and compared.
 
-A run whose method has the same bits on every machine must have the same bits again. Other runs (torch's arithmetic)
-may round sums in another order on another processor, and training amplifies that: a weight near the edge of the support
-changes sides, and the metrics move a little. For these each metric has a tolerance.
-Only this command loads torch, besides training.
+Runs of portable methods must have identical bits. Other runs (torch's arithmetic) may round sums in another order on
+another processor, and training amplifies that: a weight at the margin of the support may drop out, and the metrics move
+slightly. For these runs each metric has a tolerance. Besides training, only this command imports torch.
 """
 
 import tempfile
@@ -15,7 +14,7 @@ from typing import Literal
 from eflops.errors import UserError
 from eflops.provenance.audit.records import changed_modules
 from eflops.provenance.audit.results import whole
-from eflops.provenance.data import data_folder
+from eflops.provenance.data import OtherData, can_rebuild, data_folder, has_arrays
 from eflops.provenance.explain.explanation import BehindRun, Explanation
 from eflops.provenance.explain.show import record_path, run_of, spec_of
 from eflops.results import record
@@ -40,7 +39,7 @@ Outcome = Literal["identical", "within tolerance", "different", "not checked"]
 
 @dataclass(frozen=True)
 class Verified:
-    """A run trained or evaluated again: how it compares, and why."""
+    """A run that was retrained or re-evaluated: the outcome, and the reason."""
 
     run: BehindRun
     outcome: Outcome
@@ -51,7 +50,7 @@ class Verified:
 
 
 def record_in(store: Store, file: Path) -> BehindRun | None:
-    """The run whose record a file is, by its path below the results; None where it is something else."""
+    """The path below the results of the record in a file; None if the file is not a record."""
     parts = file.parts
     below = "/".join(parts[parts.index(RUNS) :]) if RUNS in parts else ""
     if not below.endswith(".json"):
@@ -62,9 +61,9 @@ def record_in(store: Store, file: Path) -> BehindRun | None:
 def verify(
     store: Store, runs: Iterable[BehindRun], report: Callable[[Verified], None], weights: bool = False
 ) -> list[Verified]:
-    """Train runs again from their recorded settings and data, reporting each when it is done.
+    """Retrain runs from their recorded settings and data, and report each when it is done.
 
-    weights: evaluate the weights that each record keeps instead, without training.
+    weights: evaluate the recorded weights instead of training.
     """
     done = []
     with tempfile.TemporaryDirectory(prefix="eflops-verify-") as temporary:
@@ -80,6 +79,8 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
         if weights:
             return compare_weights(store, entry, folder)
         return compare(entry, retrain(store, entry, folder))
+    except OtherData as error:
+        return "different", str(error).removesuffix(".")
     except UserError:
         raise
     except Exception as error:  # settings that its method does not have, for one
@@ -88,22 +89,29 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
 
 
 def retrain(store: Store, entry: Record, folder: Path) -> Record:
-    """The record of the same run, trained again below `folder`."""
+    """The new record of a run, retrained below `folder` on data that are rebuilt from their settings."""
     from eflops.data.job import Job
     from eflops.script import progress
     from eflops.training.train import train
 
-    data = data_folder(store, entry.origin.data, entry.origin.data_sha256, folder)
+    data = _data(store, entry, folder)
     target = folder / Path(record_path(entry)).parent.parent
     run = run_of(entry)
     train(Job(spec_of(entry), data, target, (run,)), progress)
     return record.read(target / run.path)
 
 
-def compare(before: Record, again: Record) -> tuple[Outcome, str]:
-    """How a run trained again compares with its record.
+def _data(store: Store, entry: Record, folder: Path) -> Path:
+    """The folder of the run's data: rebuilt, because stored arrays may be forged; stored where images are absent."""
+    name = entry.origin.data
+    stored = has_arrays(store, name) and not can_rebuild(store, name)
+    return data_folder(store, name, entry.origin.data_sha256, folder, stored)
 
-    Whether other bits are allowed is what the present code says of the method: a record's word could be forged.
+
+def compare(before: Record, again: Record) -> tuple[Outcome, str]:
+    """The comparison of a retrained run with its record.
+
+    The present code, not the record, decides whether other bits are allowed, because a record could be forged.
     """
     changed = changed_modules(before)
     note = f"; the code has changed since: {changed}" if changed else ""
@@ -119,7 +127,7 @@ def compare(before: Record, again: Record) -> tuple[Outcome, str]:
 
 
 def differing(before: Result, again: Result) -> str:
-    """In words, which parts of two results differ."""
+    """The parts of two results that differ, in words."""
     one, other = before.model_dump(mode="json"), again.model_dump(mode="json")
     names = ", ".join(name for name in one.keys() | other.keys() if one.get(name) != other.get(name))
     moved = len(set(before.support) ^ set(again.support))
@@ -127,7 +135,7 @@ def differing(before: Result, again: Result) -> str:
 
 
 def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome, str]:
-    """How the metrics of a record compare with those that its weights have on its data."""
+    """The comparison of a record's metrics with those of its weights on its data."""
     from torch import from_numpy
 
     from eflops.data.federation import load
@@ -136,7 +144,7 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
     result, origin = entry.result, entry.origin
     if result.status == "diverged" or not result.weights:
         return "not checked", "it stores no weights"
-    federation = load(data_folder(store, origin.data, origin.data_sha256, folder) / origin.data)
+    federation = load(_data(store, entry, folder) / origin.data)
     spec = spec_of(entry)
     task, evaluation = make_task(spec, [spec.variants[entry.run.variant]], federation)
     if task.size != result.parameters:
@@ -151,7 +159,7 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
 
 
 def beyond(before: Result, again: Result) -> str:
-    """In words, what differs by more than its tolerance; empty where nothing does."""
+    """What differs by more than its tolerance, in words; empty if nothing does."""
     if before.status != again.status:
         return f"it {before.status} before and {again.status} now"
     if set(before.metrics) != set(again.metrics):
@@ -170,5 +178,5 @@ def all_runs(store: Store) -> list[BehindRun]:
 
 
 def passed(explained: Explanation | None, verified: Iterable[Verified]) -> bool:
-    """Whether every run came out again and the number follows from the records."""
+    """Whether every run was reproduced and the number follows from the records."""
     return (explained is None or explained.agrees) and all(each.outcome != "different" for each in verified)

@@ -1,1 +1,1 @@
-"""A results folder: where every file lies, the packed store, the study and the checksums."""
+"""A results folder: paths of all files, the packed store, the schema of records and the checksums."""

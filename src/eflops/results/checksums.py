@@ -1,7 +1,7 @@
-"""SHA256SUMS: every byte of every file of a folder under a hash, in the form that `sha256sum --check` reads.
+"""SHA256SUMS: the hash of every file of a folder, in the form that `sha256sum --check` reads.
 
-The list can be signed with an ssh key (`ssh-keygen -Y sign`). Whether that key is the publisher's a reader must know
-from elsewhere, so the audit says which key it was.
+The list can be signed with an ssh key (`ssh-keygen -Y sign`). Readers must know from elsewhere whether the key is the
+publisher's, so the audit prints its fingerprint.
 """
 
 import os
@@ -31,18 +31,18 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 def list_hash(listed: Mapping[str, str], without: str) -> str:
-    """One hash for a list of hashes, one file left out."""
+    """One hash for a list of hashes, without one file."""
     return sha256_bytes(_text({path: digest for path, digest in listed.items() if path != without}).encode())
 
 
 def files(folder: Path) -> list[str]:
-    """All files below a folder but the list itself, as paths below it, sorted."""
+    """All files below a folder except the list itself, as sorted relative paths."""
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     return sorted(path for path in paths if path not in (NAME, SIGNATURE))
 
 
 def links_out(folder: Path) -> list[str]:
-    """The links below a folder that lead out of it, as sorted paths below it: a copy would hold what they lead to."""
+    """The links below a folder that lead out of it, as sorted relative paths: a copy would contain their targets."""
     inside = folder.resolve()
     links = (path for path in folder.rglob("*") if path.is_symlink())
     out = (link for link in links if not Path(os.path.realpath(link)).is_relative_to(inside))
@@ -50,13 +50,13 @@ def links_out(folder: Path) -> list[str]:
 
 
 def refuse_links_out(folder: Path) -> None:
-    """Refuse to copy a folder from elsewhere whose links would take files of this machine along."""
+    """Refuse to copy a folder whose links lead to other files of this machine."""
     if links := links_out(folder):
         raise UserError(f"{folder / links[0]}: this link leads out of the folder; put the file itself in its place.")
 
 
 def check(folder: Path) -> Iterator[Finding]:
-    """A wrong signature, and every file that is not what the list says, is gone, or is not listed."""
+    """Find an invalid signature, and every changed, missing or unlisted file."""
     if (folder / SIGNATURE).exists() and not signer(folder):
         yield Finding("damaged", SIGNATURE, f"it is not a signature of {NAME}")
     try:
@@ -75,7 +75,7 @@ def check(folder: Path) -> Iterator[Finding]:
 
 
 def read(folder: Path) -> dict[str, str]:
-    """The listed hashes by path; a list that this module did not write, byte for byte, is refused."""
+    """The listed hashes by path; a list that differs from this module's format in any byte is rejected."""
     try:
         text = (folder / NAME).read_bytes().decode()
     except FileNotFoundError:
@@ -113,7 +113,7 @@ def fingerprint(key: Path) -> str:
 
 
 def signer(folder: Path) -> str:
-    """The fingerprint of the key that signed a folder's list of hashes; empty where it is not signed soundly."""
+    """The fingerprint of the key that signed a folder's list of hashes; empty if there is no valid signature."""
     if not (folder / SIGNATURE).exists() or not (folder / NAME).exists():
         return ""
     listed = (folder / NAME).read_bytes()

@@ -1,4 +1,4 @@
-"""What an audit finds: one line per finding."""
+"""The findings of an audit, one line each."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ MEANINGS: dict[Kind, str] = {
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is not as it should be: of which kind, where, and what."""
+    """A problem: its kind, its location, and a description."""
 
     kind: Kind
     path: str
@@ -28,6 +28,6 @@ class Finding:
 
 
 def summary(findings: Iterable[Finding]) -> str:
-    """How many findings there are of each kind."""
+    """The number of findings of each kind."""
     counts = Counter(finding.kind for finding in findings)
     return ", ".join(f"{counts[kind]} {kind} ({meaning})" for kind, meaning in MEANINGS.items() if counts[kind])

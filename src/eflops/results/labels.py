@@ -1,4 +1,4 @@
-"""How runs, ratios and data draws are named in paths. Training reads this module, so it knows nothing of the config."""
+"""The names of runs, ratios and data draws in paths. Training imports this module, so it does not use the config."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -23,7 +23,7 @@ class Run:
 
     @classmethod
     def parse(cls, path: str) -> "Run":
-        """The run whose record lies at `path`."""
+        """The run whose record is at `path`."""
         parts = PurePosixPath(path)
         draw, seed = parts.stem.split("-")
         return cls(parts.parent.name, int(draw.removeprefix("draw")), int(seed.removeprefix("seed")))
@@ -36,7 +36,7 @@ def ratio_label(ratio: float) -> str:
 
 
 def ratio_value(label: str) -> float | None:
-    """The N/d that a path's label names; None for data of a fixed size."""
+    """The N/d of a path's label; None for data of a fixed size."""
     return None if label == WHOLE else float(label.removeprefix("nd"))
 
 

@@ -1,6 +1,7 @@
-"""Where every file lies in a results folder, below that folder; `format` fills in the parts of a template.
+"""The paths of all files below a results folder; `format` fills in the parts of a template.
 
-The package takes all paths from here. Rules state theirs as literals, so that each can be read alone; a test compares.
+The package takes all paths from here. Rules state theirs as literals, so each rule can be read separately; a test
+compares them.
 """
 
 from typing import Literal

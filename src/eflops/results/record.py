@@ -1,6 +1,6 @@
-"""The run record: one JSON a run, complete enough to explain, audit and repeat the run.
+"""The run record: one JSON file per run, complete enough to explain, audit and repeat the run.
 
-The `result` part is deterministic; its hash stands beside it. Time and machine stand outside it.
+The `result` part is deterministic, and the record has its hash. Time and machine are in another part.
 """
 
 import json
@@ -23,7 +23,7 @@ PACKAGES = ("torch", "numpy", "numba", "scipy", "snakemake", "flwr")
 
 
 class RecordPart(BaseModel):
-    """A part of the record: unknown keys are refused, and numbers that are not finite."""
+    """A part of the record: unknown keys and non-finite numbers are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -76,14 +76,14 @@ class Cell(RecordPart):
 
 
 def kept_weights(density: float, per_class: int | None, parameters: int, classes: int | None) -> int:
-    """m, the weights that a sparse model keeps: a share of all parameters, or so many per class."""
+    """m, the number of weights that a sparse model keeps: a share of all parameters, or a number per class."""
     if per_class:
         return min(parameters, per_class * (classes or 1))
     return max(1, math.floor(density * parameters + 1e-9))
 
 
 class Curve(RecordPart):
-    """The metrics over rounds: equally long lists, None where there is no number, as of gates in finetuning."""
+    """The metrics over rounds: equally long lists, None for missing numbers, such as those of gates in finetuning."""
 
     phase: list[str]
     round: list[int]
@@ -91,7 +91,7 @@ class Curve(RecordPart):
 
 
 class Result(RecordPart):
-    """What the run found: the same bits whenever it is run, and wherever `circumstances.bits` says."""
+    """The result of the run: the same bits in every run, on all machines that `circumstances.bits` names."""
 
     status: Literal["finished", "diverged"]
     diverged_round: int | None = None
@@ -125,7 +125,7 @@ class Origin(RecordPart):
 
 
 class Circumstances(RecordPart):
-    """Where and how long: no part of the result."""
+    """Machine and duration, which are not part of the result."""
 
     commit: str
     versions: dict[str, str]
@@ -160,25 +160,25 @@ def result_hash(result: Result) -> str:
 
 
 def key(run: Identity, origin: Origin) -> str:
-    """What a run's result follows from: two runs with the same key have the same result."""
+    """The inputs of a run's result: two runs with the same key have the same result."""
     parts = {"run": run.model_dump(mode="json"), "origin": origin.model_dump(mode="json", exclude={"code"})}
     return sha256_bytes(canonical_json(parts).encode())
 
 
 def write(path: Path, record: Record) -> None:
-    """Write a record atomically, checked against its schema, all of it under a hash."""
+    """Check a record against its schema, and write it atomically with its hash."""
     values = Record.model_validate(record.model_dump()).model_dump(mode="json")
     write_json(path, {**values, "record_sha256": record_hash(values)})
 
 
 def record_hash(values: dict[str, object]) -> str:
-    """The sha256 of everything in a record but this hash itself."""
+    """The sha256 of everything in a record except this hash."""
     rest = {key: value for key, value in values.items() if key != "record_sha256"}
     return sha256_bytes(canonical_json(rest).encode())
 
 
 def read(path: Path, hashed: bool = True) -> Record:
-    """The record of a file, its schema checked, and its hashes unless they are passed over."""
+    """The record of a file, its schema checked, and its hashes unless `hashes` is false."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:
@@ -189,9 +189,9 @@ def read(path: Path, hashed: bool = True) -> Record:
 
 
 def parse(data: bytes, name: str, hashed: bool = True) -> Record:
-    """The record that a file's bytes hold, its schema checked, and its hashes unless they are passed over.
+    """The record that a file's bytes hold, its schema checked, and its hashes unless `hashes` is false.
 
-    name: what error messages call it.
+    name: its name in error messages.
     """
     try:
         record = Record.model_validate_json(data)
@@ -210,13 +210,13 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
 
 
 def finite_or_none(value: float) -> float | None:
-    """A number that JSON can hold."""
+    """The number, or None if JSON cannot hold it."""
     return value if math.isfinite(value) else None
 
 
 @cache
 def machine() -> dict[str, str | int]:
-    """What the run ran on."""
+    """A description of this machine."""
     return {
         "system": platform.system(),
         "processor": _processor(),
@@ -233,7 +233,7 @@ def versions() -> dict[str, str]:
 
 @cache
 def commit() -> str:
-    """The commit of the checkout, marked where files differ from it; 'unknown' outside one."""
+    """The commit of the checkout, marked if files differ from it; 'unknown' outside a checkout."""
     folder = Path(__file__).parent
     try:
         head = _git(folder, "rev-parse", "HEAD")

@@ -1,8 +1,8 @@
-"""Job specs: what a job computes from besides its input files, as one small JSON file per job.
+"""Job specs: what a job depends on besides its input files, as one small JSON file per job.
 
-Reading the workflow writes the wanted spec of every job below `.eflops/` in the working folder, and nothing into the
-results. The wanted spec is an input of the job. A job that ends well leaves the spec that it worked by in the results,
-below `specs/`. Comparing the two tells whether a job is due, also where Snakemake's own metadata are gone.
+Parsing the workflow writes the wanted spec of every job below `.eflops/` in the working folder, and nothing into the
+results. The wanted spec is an input of the job. A successful job stores its spec in the results, below `specs/`.
+Comparing the two shows whether a job is due, even without Snakemake's metadata.
 """
 
 import os
@@ -29,18 +29,18 @@ class Wanted:
 
 
 def wanted_folder(results: Path) -> Path:
-    """Where the wanted specs of a results folder lie, below the working folder."""
+    """The folder of the wanted specs of a results folder, below the working folder."""
     return Path(FOLDER, *(part for part in Path(results).parts if part not in (os.sep, os.pardir)))
 
 
 def want(results: Path, job: str, text: str, complete: bool = True) -> Wanted:
-    """Write the spec that a job is to work by, dated so that Snakemake runs the job if, and only if, it is due.
+    """Write a job's wanted spec, with a date such that Snakemake runs the job if and only if it is due.
 
     Args:
-        results: the results folder, which is only read.
+        results: the results folder, which is not changed.
         job: the job's name, such as "tables/support_recovery".
         text: the spec as JSON, ending in a newline.
-        complete: whether all files that the job left are there; Snakemake sees to the declared outputs itself.
+        complete: whether all undeclared outputs of the job exist; Snakemake checks the declared outputs.
     """
     file = wanted_folder(results) / f"{job}.json"
     if complete and _text(results / SPEC.format(job=job)) == text:
@@ -55,15 +55,15 @@ def want(results: Path, job: str, text: str, complete: bool = True) -> Wanted:
 
 
 def digest(text: str) -> str:
-    """A short name for a spec's text."""
+    """A short hash of a spec's text."""
     return sha256_bytes(text.encode())[:16]
 
 
 def read_wanted(file: Path, expected: str) -> str:
-    """The text of the spec that a job is to work by.
+    """The text of a job's wanted spec.
 
-    expected: its digest when the job was planned. Reading the workflow with another config meanwhile, such as by a dry
-    run, changes the file.
+    expected: its digest when the job was planned. Parsing the workflow with another config in the meantime, such as
+    in a dry run, changes the file.
     """
     text = file.read_text(encoding="utf-8").rstrip() + "\n"
     if digest(text) != expected:
@@ -75,7 +75,7 @@ def read_wanted(file: Path, expected: str) -> str:
 
 
 def refuse_read_only(folder: Path) -> None:
-    """Refuse a folder that nothing can be written to, or where it could not be made."""
+    """Reject a folder that is not writable or cannot be created."""
     there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
     if not os.access(there, os.W_OK):
         raise UserError(
@@ -91,7 +91,10 @@ def _text(file: Path) -> str | None:
 
 
 def _write(file: Path, text: str, date: float) -> None:
-    """Write a file together with its date: another process may look at it. It may be lost, so it is not synced."""
+    """Write a file and set its date in one step, because another process may read it.
+
+    A lost file does no harm, so it is not synced.
+    """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, prefix=".", delete=False) as stream:
         stream.write(text)

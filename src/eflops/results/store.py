@@ -1,7 +1,7 @@
-"""One way to read results, whether they lie in a results folder or in a published one (also inside a crate).
+"""One interface to results in a results folder, in a published folder, or in a crate.
 
 A published folder holds all records in one compressed file, the many small files of jobs (specs, manifests) in another,
-and no arrays. Records are read from there one by one, when they are asked for.
+and no arrays. Records are read from there one by one, on demand.
 """
 
 import gzip
@@ -35,7 +35,7 @@ LINE = re.compile(rb'\{"path":("(?:[^"\\]|\\.)*"),"record":(\{.*\})\}\n')
 class Store:
     """Results in a folder.
 
-    packed: the records of a published one as JSON, by their paths below the runs; small: its packed small files.
+    packed: the records of a published folder as JSON, by path below the runs; small: its packed small files.
     """
 
     folder: Path
@@ -48,14 +48,14 @@ class Store:
         return self.packed is not None
 
     def record_paths(self) -> list[str]:
-        """Where records lie, below the folder of the runs."""
+        """The paths of records below the folder of the runs."""
         if self.packed is not None:
             return sorted(self.packed)
         runs = self.folder / RUNS
         return sorted(path.relative_to(runs).as_posix() for path in runs.rglob("*.json"))
 
     def record(self, path: str, hashed: bool = True) -> Record:
-        """The record at a path below the runs, its schema checked, and its hashes unless they are passed over."""
+        """The record at a path below the runs, its schema checked, and its hashes unless `hashes` is false."""
         if self.packed is None:
             return record.read(self.folder / RUNS / path, hashed)
         if path not in self.packed:
@@ -68,7 +68,7 @@ class Store:
         return sorted({*checksums.files(self.folder), *self.small, *records})
 
     def text(self, path: str) -> str:
-        """The text of a file below the folder, packed or not; a UserError where it cannot be read."""
+        """The text of a file below the folder, packed or not; a UserError if it cannot be read."""
         if path in self.small:
             return self.small[path]
         try:
@@ -86,7 +86,7 @@ class Store:
 
 @contextmanager
 def opened(folder: Path) -> Iterator[Store]:
-    """The results of a folder, for as long as the context lasts."""
+    """The results of a folder, as a context manager."""
     if not folder.is_dir():
         raise UserError(f"{folder}: there is no such folder of results; make it with: snakemake all")
     trust.disown(folder)
@@ -96,7 +96,7 @@ def opened(folder: Path) -> Iterator[Store]:
 
 
 def check_format(folder: Path) -> None:
-    """Refuse results of a version that named their fields otherwise."""
+    """Reject results of a version with other field names."""
     try:
         stored = json.loads((folder / STUDY).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -109,12 +109,12 @@ def check_format(folder: Path) -> None:
 
 
 def is_results(folder: Path) -> bool:
-    """Whether a folder holds results: all of a study, or the runs of a single target."""
+    """Whether a folder contains results: of a whole study, or the runs of a single target."""
     return (folder / STUDY).exists() or (folder / RUNS).is_dir()
 
 
 def packed_in(file: Path) -> Path | None:
-    """The published folder below which a record of this path lies, packed with the others."""
+    """The published folder with the packed record of this path."""
     return next((up for up in file.parents if (up / RECORDS).exists() and file.is_relative_to(up / RUNS)), None)
 
 
@@ -130,7 +130,7 @@ def read_record(file: Path) -> Record:
 
 
 def pack(runs: Path, experiments: Iterable[str], out: Path) -> int:
-    """Write the records of these experiments to one compressed file, one line each, and say how many there are."""
+    """Write the records of these experiments to one compressed file, one line each; returns their number."""
     lines = []
     for path in sorted(path for name in experiments for path in (runs / name).rglob("*.json")):
         entry = {"path": path.relative_to(runs).as_posix(), "record": json.loads(path.read_text(encoding="utf-8"))}
@@ -146,7 +146,7 @@ def pack_small(folder: Path, paths: Iterable[str], out: Path) -> None:
 
 
 def unpacked_small(packed: Path) -> dict[str, str]:
-    """The small files of a compressed file, by their paths."""
+    """The small files in a compressed file, by path."""
     try:
         lines = [json.loads(line) for line in inflate(packed.read_bytes()).decode().splitlines()]
         texts = {str(line["path"]): str(line["text"]) for line in lines}
@@ -158,7 +158,7 @@ def unpacked_small(packed: Path) -> dict[str, str]:
 
 
 def unpacked(packed: Path) -> dict[str, bytes]:
-    """The records of a compressed file as JSON, by their paths."""
+    """The records of a compressed file as JSON, by path."""
     records: dict[str, bytes] = {}
     try:
         data = inflate(packed.read_bytes())

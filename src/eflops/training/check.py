@@ -1,4 +1,4 @@
-"""What `eflops check` says of custom data sets, models and methods, by building each of them once."""
+"""The checks of custom data sets, models and methods in `eflops check`: build and run each of them once."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def problems(config: Config) -> Iterator[str]:
 
 
 def _federation(entry: Dataset, spec: CellSpec) -> Federation:
-    """The first draw; of images, which may not be fetched yet, rows of their shape."""
+    """The first draw; for images, which may not be downloaded yet, random rows of their shape."""
     if isinstance(entry, Mnist):
         block = Block(np.zeros((20, 1, 28, 28), np.float32), np.arange(20) % 10)
         return Federation((block,), block, {}, {"task": "classification", "classes": 10})

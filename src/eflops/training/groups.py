@@ -1,9 +1,9 @@
-"""Groups of weights that share a gate: all weights of an input feature, or of a network's channel or unit.
+"""Groups of weights that share a gate: the weights of an input feature, or of a network's channel or unit.
 
 Every gated weight is in one group. Layer by layer, a group is
 - of a convolution: the weights that enter an output channel, and its bias;
-- of a dense layer: the weights that leave an input. Where a dense layer makes that input, its bias is in the group too;
-- the bias of an output alone: no unit can go with it.
+- of a dense layer: the weights that leave an input, and its bias if it is a unit of another dense layer;
+- the bias of an output unit.
 
 The paper's CNN has 6 + 16 + 256 + 120 + 84 groups and 10 biases of outputs. A softmax model has one group per feature.
 """
@@ -24,7 +24,7 @@ from eflops.training.modules import ModuleModel
 
 @dataclass(frozen=True)
 class Groups:
-    """gate: of each gated weight the number of its gate, [gated]; layers: those of the model."""
+    """gate: the index of each gated weight's gate, [gated]; layers: those of the model."""
 
     gate: Tensor
     layers: Sequence[Layer]
@@ -60,7 +60,7 @@ class Groups:
 
 
 def groups_of(model: ModuleModel, gates: str) -> Groups | None:
-    """The groups of a model under this setting; None where each weight has a gate of its own."""
+    """The groups of a model under this setting; None if each weight has its own gate."""
     if gates == "weight":
         return None
     stages = model.chain or ()

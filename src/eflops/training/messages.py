@@ -1,7 +1,7 @@
 """Messages between server and clients: named vectors and scalars, for several runs at once, and their bytes.
 
-A message holds exactly the values that the receiver gets, so encoding and decoding change nothing. The batched engine
-passes messages on as they are, byte counts come from `sizes`, and Flower sends `encode`.
+A message holds exactly the values that the receiver gets, so encoding is lossless. The batched engine passes messages
+unencoded, byte counts come from `sizes`, and Flower sends the bytes of `encode`.
 """
 
 import json
@@ -126,7 +126,7 @@ class Message:
 
 @lru_cache(maxsize=256)
 def _frame_bytes(width: int, kept: int, vectors: int, numbers: int, dense: bool, implicit: bool, ungated: int) -> int:
-    """The bytes of a frame with so many entries; they grow with the entries in a straight line."""
+    """The bytes of a frame with this many entries; they are linear in the number of entries."""
     return wire.encoded_size(width, kept, vectors, numbers, dense=dense, implicit=implicit, ungated=ungated)
 
 

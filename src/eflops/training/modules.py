@@ -1,6 +1,6 @@
 """Any torch module as a model: flat parameters, loss, metrics and operations of an `nn.Module`.
 
-The reference engine trains every model in this form, built-in ones too. A model of the user's own has no other form:
+The reference engine trains every model in this form, built-in ones too. A custom model has only this form:
 
     model: my_net:build        # in config.yaml
 
@@ -8,7 +8,7 @@ The reference engine trains every model in this form, built-in ones too. A model
     def loss(output, y): ...            # optional
     def metrics(output, y): ...         # optional
 
-docs/adding-a-model.md says what a module may do.
+docs/adding-a-model.md describes what a module may do.
 """
 
 import math
@@ -47,7 +47,7 @@ EVALUATED_ROWS = 1000
 
 @contextmanager
 def seeded(seed: int, purpose: str, *address: int) -> Iterator[None]:
-    """Let all random numbers of torch, numpy and Python follow from an address; their states come back afterwards."""
+    """Seed all random numbers of torch, numpy and Python by an address; restores their states afterwards."""
     key = address_key(seed, purpose, *address)
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
     torch.manual_seed(key % 2**63)
@@ -102,10 +102,10 @@ class ModuleModel:
     """A torch module as a `Model`: its parameters in one flat vector, gated ones first.
 
     Args:
-        name: what the config calls it, for messages.
+        name: its name in the config, for messages.
         build: called as build(shape, classes); called again for the first weights of every run.
         shape: the shape of one row of data.
-        classes: how many classes there are; None for a numeric target.
+        classes: the number of classes; None for a numeric target.
         gated: names of modules or parameters that may be gated and cut; None for all.
         loss: the mean loss of an output and labels; None for cross-entropy, or the squared error of a number.
         metrics: further numbers of an output on the test rows, by name.
@@ -151,7 +151,7 @@ class ModuleModel:
     def initial(self, seed: int) -> Tensor:
         """Weights uniform within 1 / sqrt(incoming weights of a unit), layer by layer, biases too.
 
-        A layer without a matrix of weights, such as a norm, starts as the module has it.
+        A layer without a weight matrix, such as a norm, keeps the module's initial values.
         """
         if self._initial is not None:
             return self._initial(seed)
@@ -175,7 +175,7 @@ class ModuleModel:
     def loss(self, weights: Tensor, x: Tensor, y: Tensor, address: tuple[int, int, int, int]) -> Tensor:
         """The mean loss of flat weights [size] on rows, in train mode.
 
-        address: seed, round, client and turn, from which the module's own random numbers follow, such as dropout's.
+        address: seed, round, client and turn, which seed the module's random numbers, such as dropout's.
         """
         with seeded(address[0], "module", *address[1:]), explained(self._step(x)):
             output = self.output(weights, x, True)
@@ -219,12 +219,12 @@ class ModuleModel:
         }
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """The cost of one prediction; without any number where it is unknown. `operations` has the rule."""
+        """The cost of one prediction, without numbers if it is unknown. `operations` has the rule."""
         return count_sparse(self._counts, kept)
 
     @property
     def chain(self) -> tuple[Stage, ...] | None:
-        """Its layers as stages that follow each other; None where they do not."""
+        """Its layers as consecutive stages; None if they are not a chain."""
         return self._counts.chain if self._counts else None
 
     @cached_property
@@ -278,14 +278,17 @@ class ModuleModel:
         return parameters
 
     def attempt(self, block: Block) -> None:
-        """Take a step on these rows, so that what a module or its loss cannot do is reported before a run."""
+        """Take a step on these rows, so that errors of a module or its loss are reported before a run."""
         x, y = torch.from_numpy(block.x), torch.from_numpy(block.y)
         before = {each: part.clone() for each, part in self.module.named_buffers()}
         theta = self.module_initial(0).requires_grad_()
         with torch.enable_grad(), explained(self._step(x)):
             self._check_output(self.output(theta, x, False), len(x))
             loss = self.loss(theta, x, y, (0, 0, 0, 0))
-            (gradient,) = torch.autograd.grad(loss, theta)
+            if not isinstance(loss, Tensor) or loss.ndim:
+                given = f"one of shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
+                raise UserError(f"model {self.name}: loss should return a tensor of one number, not {given}.")
+            torch.autograd.grad(loss, theta)
             again = self.loss(theta, x, y, (0, 0, 0, 0))
         changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
         if changed:
@@ -293,8 +296,6 @@ class ModuleModel:
                 f"model {self.name}: training changes its buffers {_listed(changed)}, which clients do not exchange;"
                 " use a norm without running statistics, such as torch.nn.GroupNorm."
             )
-        if loss.ndim or gradient.shape != theta.shape:
-            raise UserError(f"model {self.name}: loss should return one number, but returned shape {list(loss.shape)}.")
         if not torch.equal(loss.nan_to_num(), again.nan_to_num()):
             raise UserError(
                 f"model {self.name}: the same weights and rows have a different loss in a second call; draw random "
@@ -327,7 +328,7 @@ def custom(name: str, shape: tuple[int, ...], facts: Facts, gated: Sequence[str]
 def built_in(name: str, shape: tuple[int, ...], facts: Facts) -> ModuleModel:
     """A built-in model as a torch module: the flat parameters of the compiled model, and its first weights.
 
-    What the compiled model does not gate is the bias of its only layer.
+    The parameters that the compiled model does not gate are the bias of its only layer.
     """
     compiled: Model = trust.load("model", name)(shape, facts)
     intercept = compiled.gated < compiled.size

@@ -6,7 +6,7 @@
   or no outgoing weight are removed first, as in `models.network`. Elsewhere (residual connections, norms over several
   units) no unit is removed.
 - torch counts the products of a forward pass too (`torch.utils.flop_counter`). Where it sees others than these layers
-  have, such as attention, the number of operations is unknown.
+  have, such as attention, or cannot run a row of zeros, the number of operations is unknown.
 """
 
 from collections.abc import Mapping
@@ -39,6 +39,11 @@ FUNCTIONS = {
     *(functional.dropout, functional.dropout2d, functional.max_pool2d, functional.adaptive_avg_pool2d),
     *("relu", "tanh", "sigmoid", "flatten"),
 }
+# Operations with products that torch's counter takes for free.
+UNCOUNTED = (
+    *("mv", "addmv", "dot", "vdot", "addr", "_trilinear", "_cdist_forward", "mkldnn_rnn_layer"),
+    *("_native_multi_head_attention", "_transformer_encoder_layer_fwd", "_scaled_dot_product_flash_attention_for_cpu"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Counts:
 
 
 def trace(module: nn.Module, shape: tuple[int, ...], starts: Mapping[str, int]) -> Counts | None:
-    """What a prediction of one row of this shape computes; None where it is unknown.
+    """The layers and operations of a prediction for one row of this shape; None if unknown.
 
     starts: where each parameter starts in the flat vector.
     """
@@ -67,16 +72,20 @@ def trace(module: nn.Module, shape: tuple[int, ...], starts: Mapping[str, int]) 
         positions[name] = positions.get(name, 0) + (inputs[0] if transposed else output).numel() // units
 
     hooks = [part.register_forward_hook(note) for part in module.modules() if isinstance(part, LAYERS)]
+    seen = {getattr(torch.ops.aten, name): lambda *_, **__: 1 for name in UNCOUNTED}
     try:
-        with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=seen) as counter:
             module(torch.zeros(1, *shape))
+    except Exception:  # a norm over rows, for one, needs several
+        return None
     finally:
         for hook in hooks:
             hook.remove()
     weights: dict[str, Any] = {name: module.get_submodule(name).weight for name in positions}
-    if any(f"{name}.weight" not in starts for name in positions):
+    begins = {name: starts.get(f"{name}.weight" if name else "weight") for name in positions}
+    if None in begins.values():
         return None  # weights that layers share, or that are computed
-    layers = {name: (starts[f"{name}.weight"], weights[name].numel(), positions[name]) for name in positions}
+    layers: Any = {name or "module": (begins[name], weights[name].numel(), positions[name]) for name in positions}
     if counter.get_total_flops() != 2 * sum(count * times for _, count, times in layers.values()):
         return None
     return Counts(layers, _chain(module, layers))
@@ -93,7 +102,7 @@ def count_sparse(counts: Counts | None, kept: np.ndarray) -> Operations:
 
 
 def _chain(module: nn.Module, layers: Mapping[str, tuple[int, int, int]]) -> tuple[Stage, ...] | None:
-    """The layers as stages, if each feeds the next alone and only functions of single units stand between them."""
+    """The layers as stages, if each feeds only the next, with only elementwise functions between them."""
     try:
         graph = fx.symbolic_trace(module).graph
     except Exception:  # a module whose path depends on its input cannot be traced

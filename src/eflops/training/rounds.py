@@ -1,6 +1,6 @@
 """The server's side of training: rounds, and runs that diverge.
 
-An engine is a `Transport`: it takes the server's message to the clients and brings their answers back.
+An engine provides a `Transport`, which delivers the server's messages to clients and returns their answers.
 """
 
 import math
@@ -30,7 +30,7 @@ CHUNK = 64
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of rounds under one method."""
+    """A sequence of rounds with one method: training or finetuning."""
 
     name: str
     method: Rounds
@@ -41,9 +41,9 @@ class Phase:
 
 
 class Transport(Protocol):
-    """Brings a message to the clients that are selected and their answers back, in the order of the clients.
+    """Delivers a message to the selected clients and returns their answers, in the order of the clients.
 
-    `faults` says which clients failed and when, `channel` counts the bytes that the channel itself carried.
+    `faults` lists failed clients with their rounds, `channel` counts the bytes on the channel.
     """
 
     @property
@@ -57,7 +57,7 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class ClientSelection:
-    """Which clients each run asks in a round: `weights` [runs, clients], zero where a client is not selected."""
+    """The selected clients of each run in a round: `weights` [runs, clients], zero if a client is not selected."""
 
     seeds: Sequence[int]
     weights: Tensor
@@ -67,7 +67,7 @@ Connect = Callable[[Task, Federation, Run], Transport]
 
 
 class Server:
-    """Trains all runs of a block: the method's rounds, then the finetuning rounds on the support that they found."""
+    """Trains all runs of a block: the method's rounds, then the finetuning rounds on the resulting support."""
 
     def __init__(
         self, task: Task, evaluation: EvaluationData, transport: Transport, evaluate_every: int, progress: Progress
@@ -83,7 +83,9 @@ class Server:
         if getattr(settings.runs[0], "gates", "weight") != "weight":
             raise UserError(f"gates: {settings.gates} is trained by the reference engine alone, and not on Flower.")
         training = Phase("training", method, 0, settings.rounds, settings.local_steps, settings.batch_size)
-        state = self._phase(training, method.start(seeds), seeds, log)
+        first = method.start(seeds)
+        check_state(method, first, len(seeds), "what `start` returns")
+        state = self._phase(training, first, seeds, log)
         theta, support = pruned(self.task, effective(method, state, len(seeds)))
         finetuning = Phase(
             "finetuning",
@@ -127,7 +129,7 @@ class Server:
         return ClientSelection(seeds, torch.from_numpy(weights))
 
     def _stop_diverged(self, state: State, runs: int, round_: int, log: TrainingLog) -> State:
-        """Runs whose state stopped being finite are noted and set to zero, so that they cost nothing more."""
+        """Log runs whose state is no longer finite, and set them to zero."""
         finite = np.ones(runs, np.bool_)
         for part in state.values():
             if part.is_floating_point():
@@ -146,14 +148,14 @@ class Server:
 
 
 def effective(method: Rounds, state: State, runs: int) -> Tensor:
-    """The parameters [runs, size] that a state is evaluated at, once their shape is checked."""
+    """The parameters [runs, size] at which a state is evaluated, after checking their shape."""
     theta = method.effective(state)
     check_tensor(method, theta, (runs, method.task.size), "what `effective` returns")
     return theta
 
 
 def sampled_clients(seeds: tuple[int, ...], round_: int, clients: int, selected: int) -> np.ndarray:
-    """The clients that each run asks in a round, [runs, selected] in ascending order."""
+    """The clients that each run selects in a round, [runs, selected] in ascending order."""
     chunk, turn = divmod(round_, CHUNK)
     return _sampled(seeds, chunk, clients, selected)[turn]
 

@@ -1,7 +1,6 @@
 """One training job: all runs of a cell, block by block, each written as a run record.
 
-Records that are already there and follow from the same settings, data and code are left as they are, so that more
-seeds or variants of a cell train alone.
+Existing records with the same settings, data and code are kept, so adding seeds or variants trains only those.
 """
 
 import resource
@@ -37,7 +36,7 @@ OF_ROUNDS = {"support_changed", "bytes_sent"}
 
 
 def train(job: Job, report: Callable[[str], Progress]) -> int:
-    """Train the runs whose records are missing or out of date; how many were trained."""
+    """Train the runs whose records are missing or out of date; returns how many."""
     engine = trust.load("engine", job.spec.engine)
     hashes = code.training_hashes(job.spec.method, job.spec.model, job.spec.engine)
     due = list(runs_due(job, hashes))
@@ -48,7 +47,7 @@ def train(job: Job, report: Callable[[str], Progress]) -> int:
 
 
 def train_cell(plan: Path, results: Path, block_size: int, manifest: Path, report: Callable[[str], Progress]) -> None:
-    """Train what a spec file asks for and write the cell's manifest: its records with their hashes."""
+    """Train the cell of a spec file and write its manifest: its records with their hashes."""
     spec = read_spec(plan)
     job = job_of(spec, results, block_size)
     if code.combined(code.training_hashes(spec.method, spec.model, spec.engine)) != spec.code:
@@ -70,9 +69,9 @@ def train_runs(
     report: Callable[[str], Progress],
     serve: type[Server] = Server,
 ) -> None:
-    """Train runs in blocks that share their data and all settings in which runs of a batch may not differ.
+    """Train runs in blocks that share their data and all settings that must be equal within a batch.
 
-    serve: the server's side of training, which an engine may bring itself.
+    serve: the server class; an engine may have its own.
     """
     settings = job.spec.variants
     # By draw, so that the data of a draw are loaded once and only those of one draw are in memory.
@@ -97,7 +96,7 @@ def _blocks(runs: Iterable[Run], key: Callable[[Run], Hashable], size: int) -> I
 def make_task(
     cell: record.Cell, settings: Sequence[TrainingSettings], federation: Federation
 ) -> tuple[Task, EvaluationData]:
-    """What the server works with: the model, the target and the runs' settings; the test rows and the truth."""
+    """The server's inputs: the task (model, target, runs' settings) and the evaluation data (test rows, truth)."""
     as_module = cell.engine == "reference"
     model = build_model(cell.model, federation.test, model_facts(cell, federation), cell.gated, as_module)
     task = Task(model, cell.kept_weights(model.gated, federation.meta.get("classes")), RunSettings(settings))
@@ -124,7 +123,7 @@ def train_block(
     progress: Progress,
     serve: type[Server] = Server,
 ) -> None:
-    """Train runs side by side and write their records."""
+    """Train runs in one batch and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
     server = serve(task, evaluation, transport, job.spec.evaluate_every, progress)
     theta, log = server.run(make_method(job.spec, task), [run.seed for run in runs])
@@ -158,7 +157,7 @@ def train_block(
 
 
 def is_portable(cell: record.Cell) -> bool:
-    """Whether the bits are the same on every processor, as they are not where torch does the arithmetic."""
+    """Whether the bits are the same on every processor; they are not if torch does the arithmetic."""
     return ":" not in cell.method + cell.model and cell.engine != "reference"
 
 
@@ -195,14 +194,14 @@ def make_result(task: Task, theta: Tensor, log: TrainingLog, row: int) -> record
 
 
 def _readable(weights: np.ndarray) -> list[float]:
-    """The shortest decimals that are these float32 values."""
+    """The shortest decimals that represent these float32 values."""
     return [float(str(weight)) for weight in weights]
 
 
 def final_metrics(curve: dict[str, list[float | None]], watched: Container[str]) -> dict[str, float]:
-    """The last value of each metric; of what a method watches, which finetuning does not have, the last there is.
+    """The last value of each metric; for a method's watched numbers, which finetuning lacks, the last existing one.
 
-    How many weights changed and how many bytes were sent says something of a stretch of rounds, not of the end.
+    The number of changed weights and the bytes sent describe rounds, not the final model, so they are left out.
     """
     ends = {
         name: next((value for value in reversed(values) if value is not None), None) if name in watched else values[-1]

@@ -1,4 +1,4 @@
-"""What is kept of runs while they train: metrics over rounds, bytes, divergence. The same for every engine."""
+"""The log of runs during training: metrics over rounds, bytes, divergence. All engines use it."""
 
 import math
 import time
@@ -23,7 +23,7 @@ Progress = Callable[[str, int, int, float], None]
 
 @dataclass(frozen=True)
 class EvaluationData:
-    """What the server may know of a federation: sizes, the test rows and the truth, never a client's rows."""
+    """The data that the server may know: clients' row counts, the test rows and the truth, never a client's rows."""
 
     counts: np.ndarray
     client_fraction: float
@@ -33,10 +33,10 @@ class EvaluationData:
 
 @dataclass
 class TrainingLog:
-    """Of each run: the metrics [runs] at each point of the curve, which round that was, bytes, and divergence.
+    """The log of a block: the metrics [runs] at each point of the curve with its round, bytes, and divergence.
 
     traffic: by phase, the bytes of messages to clients (down) and from them (up), by the paper's formula for both
-    (paper), and of the last round alone; and how many messages there were. Each is [runs].
+    (paper), and of the last round only; and the number of messages. Each is [runs].
     """
 
     curve: list[dict[str, Tensor]] = field(default_factory=list)
@@ -132,7 +132,7 @@ class TrainingLog:
 
 
 def changed(before: Tensor | None, after: Tensor) -> Tensor:
-    """How many weights of each run are in the second support [runs, width] only; not a number without a first."""
+    """How many weights of each run are in the second support [runs, width] only; NaN without a first."""
     if before is None:
         return torch.full((len(after),), math.nan, dtype=torch.float64)
     return torch.from_numpy(np.count_nonzero((after & ~before).numpy(), axis=1)).double()

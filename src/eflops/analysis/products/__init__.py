@@ -1,4 +1,4 @@
-"""Making a table or figure: find its function, read its sources, write its files."""
+"""Make a table or figure: find its function, read its sources, write its files."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def make(job: "ProductJob", results: Path, out: Iterable[Path]) -> None:
-    """Make a product and write each file by its ending."""
+    """Make a product and write each file in the form that its suffix names."""
     made = made_from(job, Source(results).limited(job))
     for path in out:
         made.write(Path(path))

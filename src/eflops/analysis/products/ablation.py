@@ -1,4 +1,4 @@
-"""Ablations: one method with all settings as chosen but one, as a table and as a panel."""
+"""Ablations: one method with one setting varied and all others as chosen, as a table and as a panel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ GAIN = {"difference": "gain", "low": "gain_low", "high": "gain_high"}
 
 
 class Setting(TypedDict):
-    """Which setting an experiment varies: its gathered column, its name in print, and what its values are called."""
+    """The setting that an experiment varies: its gathered column, its label, and the labels of its values."""
 
     column: str
     label: str
@@ -46,9 +46,9 @@ class Ablation:
     words: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> pd.DataFrame:
-        """Support recovery and R2 of every value, the values in the experiment's order.
+        """Support recovery and R2 of every value, in the experiment's order.
 
-        Besides the summary there is the difference from the first value, paired by draw, with its 95 % interval.
+        Each row also has the difference from the first value, paired by draw, with its 95 % interval.
         """
         order = {value: rank for rank, value in enumerate(self.runs[self.column].unique())}
         data = summarise_all(self.runs, METRICS, ["ratio", "method", self.column])
@@ -57,7 +57,7 @@ class Ablation:
         return data.sort_values(self.column, key=lambda values: values.map(order), kind="stable", ignore_index=True)
 
     def name(self, value: object) -> str:
-        """What a value is called in print."""
+        """The label of a value."""
         return self.words.get(str(value), short(value))
 
     def panel(self) -> Panel:
@@ -83,7 +83,7 @@ class Ablation:
 
 
 def one_method(source: Source, experiment: str) -> tuple[pd.DataFrame, str]:
-    """The runs of the paper's method (or else the config's first) at the first N/d, and what that leaves out."""
+    """The runs of the paper's method (or the config's first) at the first N/d, and a note on what is left out."""
     runs = source.runs(experiment)
     method, *others = source.from_reference(runs["method"])
     ratio, *further = sorted(runs["ratio"].unique())
@@ -130,7 +130,7 @@ def figure(source: Source, **setting: Unpack[Setting]) -> Figure:
 
 
 def together(source: Source, settings: Mapping[str, Setting]) -> Figure:
-    """The ablations of single settings side by side on one scale; `settings` has each experiment's."""
+    """The ablations of single settings side by side on one scale; `settings` maps each experiment to its setting."""
     ablations = [Ablation(one_method(source, experiment)[0], **setting) for experiment, setting in settings.items()]
     panels = [ablation.panel() for ablation in ablations]
     parts, runs = [], []

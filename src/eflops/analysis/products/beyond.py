@@ -1,6 +1,6 @@
 """Held-out data sets: accuracy, AUC, genes and their stability by data set and method, and paired tests.
 
-The split is the unit: a split's run seeds are averaged first.
+The split is the unit: the run seeds of a split are averaged first.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ def by_split(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fits(source: Source, experiment: str) -> pd.DataFrame:
-    """The references on pooled samples, one row per split, as `by_split` has the methods."""
+    """The references on pooled samples, one row per split, with the columns of `by_split`."""
     fits = source.references(experiment).rename(columns={"reference": "method"})
     return fits[["method", "label", "draw", *METRICS]].assign(experiment=experiment)
 
@@ -48,7 +48,7 @@ def _all_runs(source: Source) -> pd.DataFrame:
 
 
 def table(source: Source, names: Mapping[str, str]) -> Table:
-    """One row per data set and method, the references last; names: what each experiment's data are called."""
+    """One row per data set and method, the references last; names: the label of each experiment's data."""
     parts, labels = [], {}
     for experiment in source.experiments:
         cells, labels[experiment] = _cells(source, experiment)
@@ -93,7 +93,7 @@ def _rows(cells: pd.DataFrame, labels: Mapping[str, str], source: Source) -> lis
 
 
 def tests(source: Source, names: Mapping[str, str]) -> Table:
-    """One row per metric, data set and other method; each metric and data set is a family of its own."""
+    """One row per metric, data set and other method; each metric and data set is a separate family."""
     frames = []
     for metric in METRICS:
         for experiment in source.experiments:
@@ -112,7 +112,7 @@ def tests(source: Source, names: Mapping[str, str]) -> Table:
 def figure(source: Source, names: Mapping[str, str]) -> Figure:
     """A panel per metric and data set: every split, and the mean with its interval.
 
-    Below the methods stand the references on pooled samples, in grey.
+    The references on pooled samples are below the methods, in grey.
     """
     parts = [part for name in source.experiments for part in (by_split(source.runs(name)), _fits(source, name))]
     units = pd.concat(parts, ignore_index=True)

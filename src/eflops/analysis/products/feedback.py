@@ -1,4 +1,4 @@
-"""Error feedback, which is ours, beside what it is measured by: metrics over bytes sent, and comparisons with aims."""
+"""Error feedback, our addition: metrics over bytes sent, and comparisons with aims."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,10 +42,10 @@ def over_bytes(
     """Metrics of the model cut to m over all bytes sent so far: a column of panels per N/d, a row per metric.
 
     Args:
-        lines: what each line is called, and its experiment and method; experiments differ by their dashes.
+        lines: label of each line: its experiment and method; experiments differ in their dashes.
         metrics: what is drawn over bytes.
-        ratios: the N/d that are drawn, where not all are.
-        lowest: where the axis of a metric starts at the lowest, so that its end is drawn large.
+        ratios: the N/d to draw; None for all.
+        lowest: the lower limit of the axis of a metric, so that the end of training is large.
     """
     parts = [_curves(source, experiment, method, ratios) for experiment, method in lines.values()]
     curves = pd.concat(parts, ignore_index=True)
@@ -89,7 +89,7 @@ def over_bytes(
 
 
 def _curves(source: Source, experiment: str, method: str, ratios: Sequence[float]) -> pd.DataFrame:
-    """The evaluated rounds of a method's runs, at these N/d where they have any of them."""
+    """The evaluated rounds of a method's runs, at these N/d if the experiment has ratios."""
     curves = source.curves(experiment)
     curves = curves[curves["method"] == method]
     curves = curves.assign(ratio=curves["ratio"].astype(float).fillna(ONE_SIZE))
@@ -103,7 +103,7 @@ def _look(lines: Mapping[str, Sequence[str]], experiment: str, method: str) -> t
 
 
 def _draw(axes: Axes, line: pd.DataFrame, lowest: float, look: tuple[str, str], dash: Any) -> None:
-    """A line, its interval where the mean is on the axis, and a marker where training ends and finetuning ends."""
+    """Draw a line, its interval if the mean is within the axis, and markers at the ends of training and finetuning."""
     (colour, marker), near = look, line[line["mean"] >= lowest]
     axes.plot(line[SENT] / MEGABYTE, line["mean"], color=colour, linestyle=dash, linewidth=1.2)
     band = near[SENT] / MEGABYTE, near[INTERVAL[0]], near[INTERVAL[1]]
@@ -115,13 +115,13 @@ def _draw(axes: Axes, line: pd.DataFrame, lowest: float, look: tuple[str, str], 
 def comparisons(
     source: Source, names: Mapping[str, str], pairs: Sequence[Mapping[str, Any]], unseen: Sequence[int] = ()
 ) -> Table:
-    """Paired differences over draws, some with an aim that was fixed beforehand, over all draws and over some alone.
+    """Paired differences over draws, some with an aim that was fixed beforehand, over all draws and over unseen ones.
 
     Args:
-        names: what the regime of each experiment is called.
+        names: the label of each experiment's regime.
         pairs: comparisons, each with its `metric`, `one` and `other` (experiment and method), and where there are any
             its `ratios` and its `aim`, a key of `AIMS` with a number.
-        unseen: draws that nobody had seen before; comparisons are made on these alone too.
+        unseen: draws not used before; comparisons are also made on these draws only.
     """
     runs = {name: source.sending(source.runs(name)) for name in names}
     repeats = repeated(pd.concat(runs.values(), ignore_index=True))
@@ -157,7 +157,7 @@ COLUMNS = [
 
 
 def _side(runs: pd.DataFrame, method: str, label: str) -> pd.DataFrame:
-    """The runs of one side, under a name that says the regime too; none where the method was not run."""
+    """The runs of one side, under a name that includes the regime; empty if the method was not run."""
     runs = runs[runs["method"] == method]
     return runs.assign(method=label, ratio=runs["ratio"].astype(float).fillna(ONE_SIZE))
 

@@ -22,7 +22,7 @@ TARGET = "target"
 def figure(source: Source, names: Mapping[str, str]) -> Figure:
     """One row of panels per experiment, one panel per quantity; the dashed line is the target of the constraint.
 
-    names: what the data of each experiment are called, in the order of the rows; of pooled training nothing is shown.
+    names: the label of each experiment's data, in the order of the rows; pooled training is not shown.
     """
     curves = {name: gated(source, name) for name in names}
     data = pd.concat([_lines(name, rows) for name, rows in curves.items()], ignore_index=True)
@@ -46,7 +46,7 @@ def figure(source: Source, names: Mapping[str, str]) -> Figure:
 
 
 def gated(source: Source, experiment: str) -> pd.DataFrame:
-    """The curves of the gated methods of a federation, with the target; of all rounds before finetuning."""
+    """The curves of the federated gated methods before finetuning, with the target."""
     curves = source.curves(experiment)
     curves = curves[(curves["phase"] == "training") & curves["method"].isin(source.federated(curves["method"]))]
     if OPEN not in curves:

@@ -1,4 +1,4 @@
-"""What any experiment has: its metrics by method, N/d and variant as a table and a figure, and paired tests of them."""
+"""The products of any experiment: metrics by method, N/d and variant as a table and a figure, and paired tests."""
 
 from collections.abc import Iterable, Mapping
 
@@ -25,7 +25,7 @@ COLUMNS = ["against", "n", "difference [95 % interval]", "t (df)", "p", "p (Holm
 
 
 def cases(runs: pd.DataFrame) -> list[str]:
-    """The columns that tell an experiment's cells apart besides the method: N/d and variant where they differ."""
+    """The columns that distinguish an experiment's cells besides the method: N/d and variant, if they vary."""
     return [column for column in LABELS if runs[column].nunique() > 1]
 
 
@@ -48,7 +48,7 @@ def summary(source: Source) -> Table:
 
 
 def tests(source: Source) -> Table:
-    """One row per metric, N/d, variant and other method, and per other variant; each metric is a family of its own."""
+    """One row per metric, N/d, variant and other method, and per other variant; each metric is a separate family."""
     runs = source.runs(source.experiment)
     by = cases(runs)
     metrics = source.metrics(source.experiment)
@@ -63,9 +63,10 @@ def tests(source: Source) -> Table:
 
 
 def variants_compared(source: Source, runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Each method's first variant against its every other one, at each N/d, paired like methods are.
+    """Each method's first variant compared with its other variants, at each N/d, paired as methods are.
 
-    Returns: rows as `paired_tests` gives them, with `variant`, the first, and `other_variant`; both methods are one.
+    Returns: rows as returned by `paired_tests`, with `variant` (the first) and `other_variant`; both methods are
+    the same.
     """
     first, *others = runs["variant"].unique()
     by = [column for column in cases(runs) if column != "variant"]
@@ -90,9 +91,9 @@ def tests_over_ratios(source: Source, metric: str, words: str) -> Table:
 def compared(
     source: Source, runs: pd.DataFrame, metric: str, family: str, by: Iterable[str] = (), overlap: float = 0.0
 ) -> pd.DataFrame:
-    """The reference method against every other one that ran; no row where it ran alone.
+    """The reference method against every other method that ran; no rows if it is the only one.
 
-    The unit is the draw, whose seeds are averaged; the run seed where there is one draw alone.
+    The unit is the draw, whose seeds are averaged, or the run seed if there is only one draw.
     """
     first, *others = source.from_reference(runs["method"])
     means = unit_means(runs, metric, [*by, "method"])
@@ -110,9 +111,9 @@ def comparison_table(
 ) -> Table:
     """A table of tests.
 
-    tests: as `paired_tests` gives them; by: the columns in front and how they are printed; runs: what was compared;
-    pairs: what a pair shares, in a sentence; words: what values of those columns are called; family: what the families
-    are called together, where there are too many to name each.
+    tests: from `paired_tests`; by: the leading columns and how they are printed; runs: the compared runs; pairs: a
+    sentence on what a pair shares; words: labels of the values of those columns; family: a common name for the
+    families, if there are too many to name each.
     """
     if tests.empty:
         alone = " and ".join(source.labels[name] for name in source.order(runs["method"])) or "nothing"
@@ -141,7 +142,7 @@ def comparison_table(
 
 
 def figure(source: Source) -> Figure:
-    """Every run as a point, with mean and standard deviation, one panel per metric, for each N/d and variant."""
+    """Every run as a point, with mean and standard deviation, with one panel per metric, N/d and variant."""
     runs, metrics = source.runs(source.experiment), source.metrics(source.experiment)
     by = cases(runs)
     data = summarise_all(runs, metrics, [*by, "method"])
@@ -165,7 +166,7 @@ def figure(source: Source) -> Figure:
 
 
 def _draw(axes: Axes, runs: pd.DataFrame, metric: str, source: Source) -> None:
-    """Points and means; where runs diverged, the panel's title says how many."""
+    """Draw points and means; the panel's title states how many runs diverged, if any."""
     import seaborn  # takes half a second
 
     lost = int((runs["status"] == "diverged").sum())

@@ -1,6 +1,6 @@
 """The genes that runs select: how often (Table 2), their class, the stability of the sets, and the effect of scaling.
 
-Those of the Golub data come as probes, of which a gene may have several; `over` says what each experiment varies.
+In the Golub data a feature is a probe, and a gene may have several probes; `over` names what each experiment varies.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,10 +32,10 @@ LONGEST, LONGEST_TICK = 48, 40
 
 
 def frequency(source: Source, splits: str, seeds: str = "") -> Table:
-    """Table 2: the share of runs that select each gene, over splits; shown are the most frequent seven of each method.
+    """Table 2: the share of runs that select each gene, over splits, for the seven most frequent genes of each method.
 
-    splits: the experiment over splits; seeds: one over run seeds of one split, whose shares stand beside. The data hold
-    all probes that any run over splits selects.
+    splits: the experiment over splits; seeds: an experiment over run seeds of one split, whose shares are shown
+    too. The data hold all probes that any run over splits selects.
     """
     names = source.probes(splits)
     selected = selected_features(source, splits, len(names))
@@ -81,9 +81,9 @@ def _ranked(shares: pd.DataFrame) -> list[Cell]:
 
 
 def golub_stability(source: Source, over: Mapping[str, str], referenced: str) -> Table:
-    """How alike the genes are that a method selects from run to run, and from split to split.
+    """How similar the genes are that a method selects, over runs and over splits.
 
-    One row per method; for splits the references too, whose one fit per split is all there is.
+    One row per method; over splits also the references, which have one fit per split.
     """
     features = len(source.probes(referenced))
     sets = pd.concat([selected_features(source, name, features) for name in over], ignore_index=True)
@@ -110,7 +110,7 @@ def golub_stability(source: Source, over: Mapping[str, str], referenced: str) ->
 
 
 def measures(sets: Iterable[list[int]], features: int) -> dict[str, float]:
-    """All that a row says of some sets of features."""
+    """The measures that a row shows for some sets of features."""
     selected = selection(sets, features)
     chosen = [row.nonzero()[0].tolist() for row in selected]
     index = nogueira(selected)
@@ -126,7 +126,7 @@ def measures(sets: Iterable[list[int]], features: int) -> dict[str, float]:
 
 
 def _measured(runs: pd.DataFrame, features: int) -> dict[str, float]:
-    """The measures of some runs; of several splits, those across the splits of each run seed, averaged over seeds."""
+    """The measures of some runs; with several splits, those over the splits of each run seed, averaged over seeds."""
     if runs["draw"].nunique() < 2 or runs["seed"].nunique() < 2:
         return measures(runs["selected"], features)
     by_seed = pd.DataFrame([measures(seed_runs["selected"], features) for _, seed_runs in runs.groupby("seed")])
@@ -144,15 +144,15 @@ def _sizes(row: pd.Series, word: str = "gene") -> dict[str, Cell]:
 
 
 def _numbers(sets: pd.DataFrame) -> pd.DataFrame:
-    """The finished runs with how many genes each selects."""
+    """The finished runs with the number of genes that each selects."""
     finished = sets[sets["status"] == "finished"]
     return finished.assign(genes=finished["selected"].map(len)).drop(columns="selected")
 
 
 def stability(source: Source, word: str = "gene") -> Table:
-    """The same of any data whose features have names: one row per method, the references last.
+    """Stability of the selected features of any data with named features: one row per method, the references last.
 
-    word: what a feature is called.
+    word: the word for a feature.
     """
     cells, labels = stabilities(source, source.experiment)
     rows: list[Row] = [
@@ -174,7 +174,7 @@ def stability(source: Source, word: str = "gene") -> Table:
 
 
 def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str, str]]:
-    """One row per method and reference of an experiment, and what each is called."""
+    """One row per method and reference of an experiment, and the label of each."""
     features = len(source.genes(experiment))
     runs, fits = selected_features(source, experiment, features), source.references(experiment)
     rows = _by_method(source, runs, fits, lambda finished: stability_over(finished, features))
@@ -184,7 +184,7 @@ def stabilities(source: Source, experiment: str) -> tuple[pd.DataFrame, dict[str
 def _by_method(
     source: Source, selected: pd.DataFrame, fits: pd.DataFrame, measured: Callable[[pd.DataFrame], dict[str, float]]
 ) -> Iterator[dict[str, Any]]:
-    """A row per method and reference: what is measured of its finished runs, and how many diverged."""
+    """A row per method and reference: the measures of its finished runs, and how many diverged."""
     for method in source.order(selected["method"]):
         runs = selected[selected["method"] == method]
         finished = runs[runs["status"] == "finished"]
@@ -194,9 +194,11 @@ def _by_method(
 
 
 def selected(source: Source, word: str = "gene") -> Table:
-    """All features that any run or reference selects as data; shown are those that the first method selects most.
+    """The data: all features that any run or reference selects.
 
-    word: what a feature is called.
+    The table shows those that the first method selects most.
+
+    word: the word for a feature.
     """
     experiment = source.experiment
     genes, fits = source.genes(experiment), source.references(experiment)
@@ -237,9 +239,9 @@ def _shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
 
 
 def by_scaling(source: Source, scalings: Mapping[str, str]) -> Figure:
-    """Which genes are selected under each scaling of the Golub data: a map per method, dark where many runs select.
+    """The genes selected under each scaling of the Golub data: a heat map per method, dark if many runs select a gene.
 
-    scalings: what each experiment's scaling is called; shown are the methods that all of them ran.
+    scalings: the label of each experiment's scaling; the figure shows the methods that all experiments ran.
     """
     picked, parts = [], []
     for name, words in scalings.items():

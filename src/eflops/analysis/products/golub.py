@@ -1,7 +1,7 @@
-"""The leukaemia data: accuracy, paired tests, and accuracy over rounds with where runs end (Figure 3).
+"""The leukaemia data: accuracy, paired tests, and accuracy over rounds with the final accuracies of runs (Figure 3).
 
 With 15 test samples accuracy moves in steps of 1/15: a mean and a band hide that, so each step of Figure 3 has a disc
-whose area is the number of runs that end there. `over` says what each experiment varies, in the order of the rows.
+whose area is the number of runs that end there. `over` names what each experiment varies, in the order of the rows.
 """
 
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ PANELS = {"a": ("golub_runs", "one split, ± sd of run seeds"), "b": ("golub_spl
 def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str]) -> Table:
     """One row per experiment and method, the references last; the best federated accuracy of an experiment is bold.
 
-    referenced: the experiments whose pooled samples were fitted without a federation, once per split.
+    referenced: the experiments with reference fits to the pooled samples, one per split.
     """
     runs = pd.concat([source.runs(name) for name in over], ignore_index=True)
     references = pd.concat([source.references(name).assign(experiment=name) for name in referenced], ignore_index=True)
@@ -58,7 +58,7 @@ def accuracy(source: Source, over: Mapping[str, str], referenced: Iterable[str])
 
 
 def tests(source: Source, over: Mapping[str, str]) -> Table:
-    """One row per metric, experiment and other method; each metric and experiment is a family of its own."""
+    """One row per metric, experiment and other method; each metric and experiment is a separate family."""
     frames = []
     for metric in TESTED:
         for experiment, words in over.items():
@@ -81,7 +81,7 @@ def tests(source: Source, over: Mapping[str, str]) -> Table:
 
 
 def over_rounds(source: Source, experiment: str, title: str) -> Panel:
-    """Curves, and beside them on one scale discs where runs end, which are the plotted numbers of phase `final`."""
+    """Curves, and next to them, on the same scale, discs at the final accuracies (phase `final` of the data)."""
     curves, runs = source.curves(experiment), with_metric(source.runs(experiment), "accuracy")
     lines, discs = band(curves, "accuracy"), distribution(runs)
     lows = [*(lines["mean"] - lines["sd"].fillna(0)).dropna(), *discs["value"], 1.0]
@@ -101,14 +101,14 @@ def over_rounds(source: Source, experiment: str, title: str) -> Panel:
 
 
 def distribution(runs: pd.DataFrame) -> pd.DataFrame:
-    """How many runs of a method end at each accuracy; diverged runs end nowhere."""
+    """How many runs of a method end at each accuracy; diverged runs are not counted."""
     rounded = runs.assign(value=runs["accuracy"].round(6)).dropna(subset="value")
     counts = rounded.groupby(["method", "value"], as_index=False).size()
     return counts.rename(columns={"size": "n"}).assign(phase=FINAL)
 
 
 def fig3_panel(source: Source, panel: str) -> Figure:
-    """A panel of Figure 3 on its own: test accuracy over rounds, and where runs end."""
+    """One panel of Figure 3: test accuracy over rounds, and the final accuracies."""
     pair = over_rounds(source, *PANELS[panel])
 
     def paint() -> Drawing:

@@ -1,4 +1,4 @@
-"""Gates that weights share, which are ours: whole genes beside single weights, at the same splits and run seeds."""
+"""Shared gates, our addition: whole genes compared with single weights, at the same splits and run seeds."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ METRICS = {"accuracy": "accuracy", "auc": "AUC"}
 def genes(source: Source, rows: Mapping[str, Sequence[str]]) -> Table:
     """One row per kind of gates: accuracy, and the genes that it selects with their stability over splits.
 
-    rows: what a row is called, with its experiment and method.
+    rows: label of each row: its experiment and method.
     """
     every = {words: _runs(source, *row) for words, row in rows.items()}
     there = {words: part for words, part in every.items() if len(part)}

@@ -63,7 +63,7 @@ def costs(source: Source) -> Table:
 
 
 def tests(source: Source) -> Table:
-    """One row per metric and other method; each metric is a family of its own."""
+    """One row per metric and other method; each metric is a separate family."""
     runs = with_costs(source.runs(source.experiment))
     runs["macs_removed"] = runs["macs_removed"].where(runs["status"] == "finished")
     frames = [compared(source, runs, metric, f"the comparisons of {words}") for metric, words in TESTED.items()]
@@ -72,7 +72,7 @@ def tests(source: Source) -> Table:
 
 
 def cut(source: Source, cases: Mapping[str, str]) -> Table:
-    """One row per way to cut (`cases`: variant to its words); per method its accuracy and its share of dense bytes."""
+    """One row per time of the cut (`cases`: variant to label); per method the accuracy and the share of dense bytes."""
     runs = with_costs(source.runs(source.experiment))
     cells = summarise_units(runs, CUT_METRICS, ["variant", "method"])
     of = rows_by(cells, "metric", "variant", "method")

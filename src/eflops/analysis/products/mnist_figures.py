@@ -1,4 +1,4 @@
-"""MNIST: accuracy, communication and operations (Figure 2), and accuracy against all bytes for every way to cut."""
+"""MNIST: accuracy, communication and operations (Figure 2), and accuracy over total bytes for every time of the cut."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -99,7 +99,7 @@ def sent(source: Source) -> Panel:
 
 
 def operations(source: Source) -> Panel:
-    """The share of the dense network's multiply-accumulate operations that is removed: every draw, mean and sd."""
+    """The share of the dense network's multiply-accumulate operations that is removed: every draw, with mean and sd."""
     runs = with_costs(source.runs("mnist"))
     data = summarise_units(runs, ["macs_removed"], ["method"]).drop(columns="metric")
     draws = unit_means(runs, "macs_removed", ["method"])
@@ -137,7 +137,7 @@ PANELS: dict[str, Callable[[Source], Panel]] = {"a": accuracy, "b": compression,
 
 
 def fig2_panel(source: Source, panel: str) -> Figure:
-    """A panel of Figure 2 on its own."""
+    """One panel of Figure 2."""
     part = PANELS[panel](source)
     return part.alone(source) if panel == "a" else part.alone(source, columns=0, size=(3.5, 2.8))
 
@@ -149,9 +149,9 @@ def fig2(source: Source) -> Figure:
 
 
 def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
-    """One point per method and way to cut; the main experiment has the way that was searched, and dense FedAvg.
+    """One point per method and time of the cut; the main experiment has the searched time, and dense FedAvg.
 
-    cases: each variant of `mnist_cut` in words, then what was searched, then what cuts at the end.
+    cases: the label of each variant of `mnist_cut`, then of the searched one, then of the cut at the end.
     """
     main, cut = source.sending(with_costs(source.runs("mnist"))), with_costs(source.runs("mnist_cut"))
     dense = main[main["method"] == DENSE]
@@ -162,7 +162,7 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
     markers = dict(zip(cases, MARKERS, strict=False))
 
     def way(method: str, variant: str) -> str:
-        """Which of the cases a point is."""
+        """The case of a point."""
         return variant if variant in markers else LAST if method == DENSE else SEARCHED
 
     def paint() -> Drawing:

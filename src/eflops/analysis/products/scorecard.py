@@ -1,4 +1,4 @@
-"""The scorecard at a glance: the paper's claims in words and its tables as tiles, coloured by their verdicts."""
+"""The scorecard at a glance: the paper's claims in words and its tables as tiles, coloured by verdict."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ TABLES = (
 def figure(source: Source) -> Figure:
     """The paper's claims in words, one row each, above its two tables as small tiles.
 
-    No run stands behind a tile by itself: it is a line of the scorecard, which has its own explanation.
+    A tile has no runs of its own; `eflops explain` traces the scorecard line that it shows.
     """
     card: Card = read_json(source.path(SCORECARD))
     data = pd.DataFrame(card["lines"], columns=COLUMNS)

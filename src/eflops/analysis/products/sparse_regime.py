@@ -1,4 +1,4 @@
-"""What sparse messages cost: recovery and R2 over the bytes of training, each regime searched for itself."""
+"""The cost of sparse messages: recovery and R2 over the bytes of training, each regime with its own search."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -43,11 +43,11 @@ LABELS = METRIC_LABELS | {"accuracy": "Accuracy", "auc": "AUC"}
 
 
 def regimes(source: Source, names: Mapping[str, str], same: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """The federated runs of all regimes, with their costs, at the N/d and draws that all of them have.
+    """The federated runs of all regimes, with their costs, at the N/d and draws that all regimes share.
 
     Args:
-        names: what the regime of each experiment is called, the one to compare with first.
-        same: methods that are another method in a regime of their own, such as eflops_feedback: eflops.
+        names: the label of each experiment's regime; the first is the one to compare with.
+        same: methods to treat as variants of another method, such as eflops_feedback: eflops.
     """
     runs = [source.sending(source.runs(name)) for name in names]
     runs = [part.assign(ratio=part["ratio"].astype(float).fillna(ONE_SIZE)) for part in runs]
@@ -59,7 +59,7 @@ def regimes(source: Source, names: Mapping[str, str], same: Mapping[str, str] | 
 
 
 def cells_of(runs: pd.DataFrame, first: str, metrics: Sequence[str] = METRICS) -> pd.DataFrame:
-    """One row per N/d, regime, method and metric: mean over draws with its interval, and the cost by draw.
+    """One row per N/d, regime, method and metric: mean over draws with its interval, and the cost per draw.
 
     The cost is the difference from the same method in the first regime, paired by draw, with its interval.
     """
@@ -69,7 +69,7 @@ def cells_of(runs: pd.DataFrame, first: str, metrics: Sequence[str] = METRICS) -
 
 
 def repeated(runs: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """The method and regime of runs whose results are exactly those of an earlier regime, with that regime."""
+    """Methods and regimes whose results equal those of an earlier regime exactly, with that regime."""
     first: dict[tuple[str, frozenset[str]], str] = {}
     repeats = {}
     for (experiment, method), hashes in runs.groupby(["experiment", "method"], sort=False)["result_sha256"]:
@@ -84,7 +84,7 @@ def table(
 ) -> Table:
     """One row per N/d, regime and method; names and same: as for `regimes`.
 
-    `same_as` is an earlier regime with the very same runs of the method. Such a row is in the data, but not printed.
+    `same_as` is an earlier regime with identical runs of the method. Such a row is in the data, but not printed.
     """
     runs = regimes(source, names, same)
     first, repeats = next(iter(names)), repeated(runs)
@@ -108,7 +108,7 @@ def table(
 
 
 def _once(source: Source, names: Mapping[str, str], repeats: Mapping[tuple[str, str], str]) -> str:
-    """Which rows are not repeated, because a search chose the same settings in two regimes."""
+    """The rows to print: if a search chose the same settings in two regimes, only the first."""
     methods: dict[tuple[str, str], list[str]] = {}
     for (method, experiment), first in repeats.items():
         methods.setdefault((experiment, first), []).append(method)

@@ -1,4 +1,4 @@
-"""Random or zero initial weights: what the start decides, with the paper's numbers beside it."""
+"""Random or zero initial weights: what they decide, compared with the paper's numbers."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ COLUMNS = ["panel", "method", START, "place", "value", "sd", "n"]
 
 
 def figure(source: Source, synthetic: str, expression: str) -> Figure:
-    """Three panels: genes per run, the shares of dense averaging's genes by rank, and spreads over run seeds.
+    """Three panels: genes per run, the shares of FedAvg's genes by rank, and spreads over run seeds.
 
     synthetic, expression: the experiments that vary the start on the two kinds of data.
     """
@@ -73,7 +73,7 @@ def genes_per_run(selected: pd.DataFrame) -> pd.DataFrame:
 
 
 def ranked_shares(selected: pd.DataFrame, names: pd.DataFrame, paper: Paper) -> pd.DataFrame:
-    """Panel b: the shares of dense averaging's genes, the highest first, by start and as the paper prints them."""
+    """Panel b: the shares of FedAvg's genes, highest first, by start and in the paper."""
     printed = sorted((number.value for number in paper.genes[DENSE].values()), reverse=True)
     columns = {PAPER: printed}
     for start, runs in selected[selected["method"] == DENSE].groupby(START, sort=False):
@@ -87,7 +87,7 @@ def ranked_shares(selected: pd.DataFrame, names: pd.DataFrame, paper: Paper) -> 
 
 
 def seed_spreads(runs: pd.DataFrame, paper: Paper) -> pd.DataFrame:
-    """Panel c: the deviation of support recovery over run seeds, by method and start and as the paper prints it."""
+    """Panel c: the deviation of support recovery over run seeds, by method and start and in the paper."""
     cells = summarise(runs, SPREAD, ["method", START])
     ours = cells.rename(columns={"sd": "value"})[["method", START, "value", "n"]]
     printed = paper.recovery.get(float(runs["ratio"].iloc[0]), {})

@@ -1,4 +1,4 @@
-"""Synthetic regression: support recovery (Table 1), the same beside the paper's, and test R2 (Figure 1)."""
+"""Synthetic regression: support recovery (Table 1), with and without the paper's numbers, and test R2 (Figure 1)."""
 
 from collections.abc import Callable
 
@@ -33,9 +33,9 @@ SYMBOLS = {"set_rate": r"\eta_\theta", "set_gate_rate": r"\eta_\phi"}
 
 
 def support_recovery(source: Source) -> Table:
-    """Table 1: the share of the true support that each method finds, over N/d, beside what pooled rows attain.
+    """Table 1: the share of the true support that each method finds, over N/d, with the references on pooled rows.
 
-    Mean and standard deviation over draws; the best federated method of a row is bold; references stand behind.
+    Mean and standard deviation over draws; the best federated method of a row is bold; references come last.
     """
     runs, references = source.runs(source.experiment), source.references(source.experiment)
     within = spread_over_draws(runs, RECOVERY).rename(columns={"sd_within": "sd_seeds"})
@@ -60,7 +60,7 @@ def support_recovery(source: Source) -> Table:
 
 
 def beside_the_paper(source: Source) -> Table:
-    """The paper's Table 1 beside ours, column by column, at the N/d that both have."""
+    """The paper's Table 1 and ours, column by column, at the N/d that both have."""
     runs = source.runs(source.experiment)
     printed = [
         {"ratio": ratio, "method": method, "paper_mean": number.value, "paper_sd": number.sd}
@@ -142,7 +142,7 @@ PANELS: dict[str, Callable[[Source], Panel]] = {
 
 
 def fig1_panel(source: Source, panel: str) -> Figure:
-    """A panel of Figure 1 on its own."""
+    """One panel of Figure 1."""
     return PANELS[panel](source).alone(source, columns=2 if panel in "cd" else 3)
 
 

@@ -1,4 +1,5 @@
-"""What the temperature T of the entropy term changes: over all settings of a crossed search, and at each T's best."""
+"""The effect of the temperature T of the entropy term: over all settings of a crossed search, and at the best setting
+of each T."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ NOTHING = "No run of the search has a counterpart at T = 0."
 
 
 def search_effects(source: Source, search: str, metrics: Sequence[str], splits: bool = False) -> pd.DataFrame:
-    """The effects of T over all settings of a search; splits: whether its draws are splits of the same samples."""
+    """The effects of T over all settings of a search; splits: whether the draws are splits of the same samples."""
     runs = source.search_runs(search)
     if LIMITED in metrics:
         runs = runs.assign(**{LIMITED: runs["r2"].clip(lower=WORST["r2"])})
@@ -82,14 +83,15 @@ def profile_cells(source: Source, experiment: str, zero: str) -> pd.DataFrame:
 
 
 def _draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """One row per case and draw: the metric's mean over N/d, diverged where one of its runs is."""
+    """One row per case and draw: the metric's mean over N/d, diverged if any of its runs did."""
     groups = runs.groupby(["variant", "draw"], as_index=False)
     means = groups.agg(**{metric: (metric, "mean"), "lost": ("status", lambda each: (each == "diverged").any())})
     return means.assign(status=means["lost"].map({True: "diverged", False: "finished"}), seed=0)
 
 
 def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
-    """What the best setting at each T attains on draws that chose nothing; zero: the case at T = 0; names: of cases."""
+    """The results of the best setting at each T on draws that no search used; zero: the case at T = 0; names: labels of
+    the cases."""
     data = profile_cells(source, source.experiment, zero)
     rows = []
     by_case = dict(iter(data.groupby("case", sort=False)))
@@ -112,7 +114,7 @@ def profile(source: Source, zero: str, names: Mapping[str, str]) -> Table:
 
 
 def figure(source: Source, search: str, zero: str) -> Figure:
-    """The change from T = 0 over T by N/d, of recovery and of R2; and what the best setting at each T attains."""
+    """The change from T = 0 over T by N/d, in recovery and R2, and the results of the best setting at each T."""
     metrics = ("support_recovery", LIMITED)
     over_settings = search_effects(source, search, metrics)
     over_settings = over_settings[over_settings["by"].isin(["all", "N/d"])]
@@ -163,7 +165,7 @@ def _draw_profile(axes: Axes, cells: pd.DataFrame) -> None:
 
 
 def _draw_line(axes: Axes, part: pd.DataFrame, value: str, shift: float, look: Mapping[str, Any]) -> None:
-    """Values over T on a log scale with their intervals, moved a little aside so that intervals do not overlap."""
+    """Draw values over T on a log scale with their intervals, shifted slightly so that intervals do not overlap."""
     part = part.sort_values("temperature")
     spans = [part[value] - part["low"], part["high"] - part[value]]
     axes.errorbar(part["temperature"] * 1.06**shift, part[value], yerr=spans, markersize=3, linewidth=1, **look)

@@ -1,4 +1,4 @@
-"""What the trials of searches say: what was chosen, and which settings are nearest the paper."""
+"""The trials of searches: the chosen settings, and the settings nearest the paper."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +22,7 @@ BINS = ["method", "setting", "place", "value", "prior", "posterior", "trials", "
 
 
 def searches(source: Source, names: Mapping[str, str]) -> Table:
-    """One row per search and method; names: what each search is called, of which those that were made are shown."""
+    """One row per search and method; names: the label of each search; searches without trials are skipped."""
     outcomes = []
     for search in filter(source.was_searched, names):
         trials = drawn(source.trials(search))
@@ -44,7 +44,7 @@ def searches(source: Source, names: Mapping[str, str]) -> Table:
 
 
 def outcome(trials: pd.DataFrame) -> dict[str, Any]:
-    """What became of one method's trials; the file has those admitted first, the best in front."""
+    """The outcome of one method's trials; the file lists admitted trials first, best first."""
     sound = admitted(trials)
     why = trials["excluded"].fillna("") if "excluded" in trials else pd.Series("", trials.index)
     first = trials[sound].head(1)
@@ -79,10 +79,10 @@ def _outcome(row: pd.Series) -> Row:
 
 
 def settings_figure(source: Source, search: str, how_many: float) -> Figure:
-    """What the paper's numbers say about its settings: those of all trials, and of the trials nearest its column.
+    """What the paper's numbers reveal about its settings: the settings of all trials, and of those nearest its column.
 
-    One row of panels per method that the paper has numbers of, one panel per searched setting. search: whose trials are
-    shown; how_many: the trials that count as near, a share of all where it is below 1.
+    One row of panels per method that the paper has numbers of, one panel per searched setting. search: the search
+    whose trials are shown; how_many: how many trials count as near; below 1, a share of all.
     """
     trials = drawn(source.trials(search))
     known = trials.dropna(subset="distance")["method"] if "distance" in trials else trials["method"].iloc[:0]

@@ -1,1 +1,1 @@
-"""The scorecard: every number and every claim of the paper beside ours, with a verdict by one rule (verdict.py)."""
+"""The scorecard: every number and claim of the paper compared with ours, with a verdict by one rule (verdict.py)."""

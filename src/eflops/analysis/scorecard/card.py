@@ -1,4 +1,4 @@
-"""The scorecard as its JSON file has it, key by key, for everything that reads the file."""
+"""The typed content of the scorecard's JSON file, for all code that reads it."""
 
 from typing import NotRequired, TypedDict
 
@@ -38,7 +38,7 @@ class GroundJson(TypedDict):
 
 
 class LineJson(TypedDict):
-    """A line (`line.Line`); a claim alone has `short` and `grounds`."""
+    """A line (`line.Line`); only claims have `short` and `grounds`."""
 
     id: str
     section: str
@@ -69,7 +69,7 @@ class EntropyEffect(TypedDict):
 
 
 class NearestRate(TypedDict):
-    """The weight learning rate of a column of the paper: as searched, and at the settings nearest the paper."""
+    """The weight learning rate of a column of the paper: at the searched settings, and at those nearest the paper."""
 
     table: str
     method: str
@@ -98,7 +98,7 @@ class GeneList(TypedDict):
 
 
 class ScorecardFacts(TypedDict):
-    """Numbers from the same runs that the summary states beside the verdicts."""
+    """Further numbers from the runs, which the summary states in addition to the verdicts."""
 
     entropy: list[EntropyEffect]
     nearest: list[NearestRate]
@@ -106,7 +106,7 @@ class ScorecardFacts(TypedDict):
 
 
 class Card(TypedDict):
-    """The whole scorecard; `counts` and `sections`: how many lines have each verdict."""
+    """The whole scorecard; `counts` and `sections`: the number of lines per verdict."""
 
     summary: str
     counts: dict[str, int]

@@ -1,4 +1,4 @@
-"""What claims are made of: comparisons over draws or splits, and how their verdict is worded."""
+"""The building blocks of claims: comparisons over draws or splits, and the wording of their verdict."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from eflops.errors import UserError
 
 
 def per_unit(runs: pd.DataFrame, metric: str, unit: str = "draw", of: str = "draw") -> pd.Series:
-    """The mean of the runs that finished, for each value of the column `of`, called such as "split 3"."""
+    """The mean of the finished runs for each value of the column `of`, with index labels such as "split 3"."""
     finished = runs[metric].where(runs["status"] == "finished")
     means = finished.groupby(runs[of]).mean()
     return means.set_axis([f"{unit} {number}" for number in means.index])
@@ -38,8 +38,8 @@ def better(
         metric: a column of `runs`; higher is better.
         other: the method that E-FLoPS is compared with.
         margin: the claim is contradicted only if E-FLoPS is worse by more than this.
-        name: what the comparison is called in the scorecard.
-        unit: what a unit is called, "draw" or "split".
+        name: the name of the comparison in the scorecard.
+        unit: the name of a unit, "draw" or "split".
         of: the column that numbers the units.
         overlap: test rows per training row, if units are overlapping splits.
         statement: the comparison as a sentence, with {} for the difference.
@@ -51,7 +51,7 @@ def better(
 def leads(
     evidence: Evidence, runs: pd.DataFrame, others: Sequence[str], metrics: Mapping[str, str], margin: float
 ) -> list[Comparison]:
-    """E-FLoPS minus each of the others at each N/d, claimed to be above 0; metrics: what each column is called."""
+    """E-FLoPS minus each of the others at each N/d, claimed to be above 0; metrics: the label of each column."""
     return [
         better(
             part,
@@ -107,12 +107,12 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
 
 
 def with_words(judgement: Judgement, after: str = "", before: str = "") -> Judgement:
-    """A judgement whose reason says something more."""
+    """The judgement with a sentence added to its reason."""
     return replace(judgement, reason=" ".join(part for part in (before, judgement.reason, after) if part))
 
 
 def under_both_names(evidence: Evidence, judged_against: Callable[[str], Judgement]) -> Judgement:
-    """A claim about the baseline, judged for each algorithm that its name may mean; both stand there if they differ."""
+    """A claim about the baseline, judged for each algorithm that its name may mean; shows both if they differ."""
     first, second = HARD_THRESHOLDING
     one = judged_against(first)
     try:
@@ -148,7 +148,7 @@ def _size(comparison: Comparison) -> str:
 
 
 def _limit(comparison: Comparison, verdict: Verdict) -> str:
-    """The limit that a comparison is held against, where it is another than 0, and the margin where 0 hides it."""
+    """The limit of a comparison if it is not 0, and the margin if the limit is 0."""
     limit = comparison.below if comparison.below < math.inf else comparison.above
     text = with_minus(" (limit {:g})", limit) if limit else ""
     contradicted = verdict == Verdict.DIFFERS and comparison.against < ALPHA

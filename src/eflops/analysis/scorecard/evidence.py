@@ -1,4 +1,4 @@
-"""What verdicts rest on: the runs of the experiments at hand, and whether they can be held against the paper's."""
+"""The evidence for verdicts: the runs of the experiments, and whether they are comparable with the paper's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ CELL = ["ratio", "variant", "method"]
 
 
 class Missing(UserError):
-    """What a verdict needs is not there: a sentence for the scorecard, which then judges nothing."""
+    """Data that a verdict needs are missing; the message is the scorecard's reason for not judging."""
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the check of a claim may read: the runs of a results folder, and the paper's numbers.
+    """The data that the check of a claim may read: the runs of a results folder, and the paper's numbers.
 
     Args:
         source: the results folder.
@@ -35,11 +35,11 @@ class Evidence:
     paper: Paper
 
     def label(self, method: str) -> str:
-        """What a method is called in print."""
+        """The label of a method."""
         return self.source.labels.get(method, method)
 
     def all_runs(self, experiment: str) -> pd.DataFrame:
-        """All runs of an experiment, whatever their number and size; no row where it was not run."""
+        """All runs of an experiment, whatever their number and size; empty if it was not run."""
         if experiment in self.experiments:
             return self.source.runs(experiment)
         return pd.DataFrame(columns=IDENTITY)
@@ -100,7 +100,7 @@ class Evidence:
 
 
 def at_ratios(runs: pd.DataFrame, ratios: Sequence[float]) -> pd.DataFrame:
-    """The runs at these N/d, every one of which must be there."""
+    """The runs at these N/d; `Missing` if an N/d has none."""
     lacking = [ratio for ratio in ratios if ratio not in set(runs["ratio"])]
     if lacking:
         raise Missing(f"There are no runs at N/d {', '.join(f'{ratio:.2f}' for ratio in lacking)}.")

@@ -1,4 +1,4 @@
-"""A line of the scorecard: what the paper has, what we have, the verdict; and how their numbers are written."""
+"""A line of the scorecard: the paper's number, ours and the verdict, with their formatting."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,10 +30,10 @@ VERBS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A number or a claim of the paper, what we have for it, and the verdict; its id begins with its section's prefix.
+    """A number or claim of the paper, our estimate, and the verdict; its id begins with its section's prefix.
 
-    row, column: where a number stands in the paper's table; text: a claim's words or a gene's name; short: a claim in
-    our own few words. difference: ours minus the paper's, at searched settings.
+    row, column: the number's position in the paper's table; text: a claim's wording or a gene's name; short: a
+    claim in a few words. difference: ours minus the paper's, at searched settings.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What we have for a number: its value, the verdict, and what stands behind it in words."""
+    """Our estimate of a number: its value, the verdict, and its units in words."""
 
     value: Value
     verdict: Verdict
@@ -58,9 +58,9 @@ class Estimate:
 def estimate(
     paper: float, value: Value, longest: float, words: str, with_nothing: Value | None = None, most: float = math.inf
 ) -> Estimate:
-    """A value judged; where it is known to lie between 0 and `most`, its interval is cut there afterwards.
+    """The estimate of a judged value; if it must lie between 0 and `most`, its interval is truncated after judging.
 
-    with_nothing: the value where a diverged run counts as 0; where the two verdicts differ, the result is inconclusive.
+    with_nothing: the value if a diverged run counts as 0; if the two verdicts differ, the result is inconclusive.
     """
     verdict = judge_number(paper, value, longest)
     if value.low is None or value.high is None:
@@ -79,7 +79,7 @@ def estimate(
 
 
 def combine_verdicts(searched: Estimate, nearest: Estimate | None) -> Judgement:
-    """The judgement of a number: at the settings that the search chose, and else at those nearest the paper's."""
+    """The judgement of a number at the searched settings or, if it does not agree, at the nearest settings."""
     if nearest is None:
         return Judgement(searched.verdict, (searched.value,), f"{searched.words}.")
     agreed = searched.verdict != Verdict.AGREES and nearest.verdict == Verdict.AGREES
@@ -91,7 +91,7 @@ def combine_verdicts(searched: Estimate, nearest: Estimate | None) -> Judgement:
 def count_verdicts(sections: Iterable[Section], counts: Mapping[str, Mapping[str, int]]) -> str:
     """How many lines got each verdict: `Of Table 1's 28 numbers, 25 agree, 2 differ and 1 is inconclusive. Of ...`.
 
-    counts: of each verdict, by the name of the section.
+    counts: the number of lines per verdict, by section.
     """
     sentences = []
     for section in sections:
@@ -109,12 +109,12 @@ def printed(paper: Printed | None) -> str:
 
 
 def written(value: Value) -> str:
-    """Our number with its interval, the number of its units, and the runs that diverged."""
+    """Our number with its interval, the number of units, and the number of diverged runs."""
     interval = "" if value.low is None or value.high is None else f"{formatted(value.low)} to {formatted(value.high)}, "
     diverged = f", {value.diverged} runs diverged" if value.diverged else ""
     return f"{formatted(value.mean)} ({interval}{value.n} {value.unit}{diverged})"
 
 
 def both_written(values: Sequence[Value]) -> str:
-    """Our number, and behind it that at nearest settings."""
+    """Our number, followed by the one at nearest settings."""
     return "; at nearest settings ".join(map(written, values))

@@ -1,4 +1,4 @@
-"""The whole scorecard: all lines judged, their counts, facts for the summary from the same runs, and both its forms."""
+"""The whole scorecard: all judged lines, their counts, facts for the summary, and its JSON and Markdown forms."""
 
 import json
 from collections import Counter
@@ -33,7 +33,7 @@ RATE = "set_rate"
 
 @dataclass(frozen=True)
 class Scorecard:
-    """All lines; `chance` says how many numbers would lie outside by it; `labels` are the columns' names in print.
+    """All lines; `chance` states how many numbers would lie outside by chance; `labels` are the columns' headings.
 
     facts: further numbers for the closing summary.
     """
@@ -58,7 +58,7 @@ class Scorecard:
 
     @property
     def sections(self) -> dict[str, dict[str, int]]:
-        """The same by section."""
+        """How many lines of each section got each verdict."""
         user_sections = [OWN] if self.section(OWN.name) else []
         return {section.name: _count(self.section(section.name)) for section in (*SECTIONS, *user_sections)}
 
@@ -68,7 +68,7 @@ class Scorecard:
         return count_verdicts(SECTIONS, self.sections)
 
     def as_json(self) -> Card:
-        """The scorecard as JSON values, in the order in which a person would read it."""
+        """The scorecard as JSON values, in reading order."""
         return {
             "summary": self.summary,
             "counts": self.counts,
@@ -96,19 +96,19 @@ def build(evidence: Evidence) -> Scorecard:
 
 
 def scorecard(results: Path, targets: Path, labels: dict[str, str], experiments: Iterable[str]) -> Scorecard:
-    """The scorecard of a results folder, of which the named experiments count."""
+    """The scorecard of a results folder, from the named experiments only."""
     return build(Evidence(Source(results, labels), frozenset(experiments), read_paper(targets)))
 
 
 def make(results: Path, targets: Path, labels: dict[str, str], experiments: Iterable[str], out: Iterable[Path]) -> None:
-    """Judge, and write each of the files `out` by its ending."""
+    """Build the scorecard and write each of the files `out` in the form that its suffix names."""
     card = scorecard(results, targets, labels, experiments)
     for path in out:
         write(card, path)
 
 
 def write(card: Scorecard, path: Path) -> None:
-    """Write the form that the file's ending names."""
+    """Write the form that the file's suffix names."""
     if path.suffix == ".md":
         write_text(path, markdown(card))
     elif path.suffix == ".json":
@@ -154,12 +154,12 @@ def _verdict_cells(line: Line) -> list[str]:
 
 
 def _id_link(name: str) -> str:
-    """A line's id, as a link to its runs in the explorer that lies beside the scorecard."""
+    """A line's id, as a link to its runs in the explorer next to the scorecard."""
     return f"[{name}]({EXPLORER}#scorecard?line={quote(name)})"
 
 
 def _count(lines: Iterable[Line]) -> dict[str, int]:
-    """How many of the lines got each verdict, all of them named."""
+    """How many lines got each verdict, including verdicts with none."""
     counts = Counter(line.judgement.verdict for line in lines)
     return {str(verdict): counts[verdict] for verdict in Verdict}
 

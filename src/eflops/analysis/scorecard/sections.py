@@ -1,6 +1,6 @@
-"""The parts of the scorecard. A part is an entry here and a function that gives its lines.
+"""The sections of the scorecard. A section is an entry here and a function that yields its lines.
 
-Pure data, so that the workflow knows what the scorecard reads without loading pandas.
+The entries are plain data, so the workflow can read what the scorecard needs without importing pandas.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,11 @@ CLAIMS = "Claims"
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the scorecard: its heading, its lines in a sentence with their number, and how their ids begin.
+    """A section of the scorecard: its heading, a phrase that counts its lines, and the prefix of their ids.
 
-    lines: module:function that judges; caption: what stands there; experiments: what the function reads, those first
-    whose runs a line is about; metric: what is compared of a run, where that is one number; corner: what its rows are.
+    lines: module:function that judges; caption: a sentence on the content; experiments: what the function reads,
+    first those whose runs a line is about; metric: the compared metric of a run, if it is one number; corner: the
+    heading of its row labels.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Table 1 of the paper, support recovery by N/d and method: its numbers, the differences between methods, its spreads.
+"""Table 1 of the paper, support recovery by N/d and method: its numbers, differences and spreads.
 
-A number and a difference are held against the interval for one more draw (`stats.prediction`), whose variance
-between draws is pooled over the columns of a row.
+A number or difference is compared with the interval for one more draw (`stats.prediction`), whose variance between
+draws is pooled over the columns of a row.
 """
 
 import math
@@ -35,14 +35,14 @@ DETECTED = 0.10
 
 @dataclass(frozen=True)
 class RowRuns:
-    """The runs of a row: values [draws, seeds, methods], NaN where a run diverged, and why other methods have none."""
+    """The runs of a row: values [draws, seeds, methods], NaN for diverged runs, and why other methods have none."""
 
     methods: tuple[str, ...]
     values: np.ndarray
     lacking: dict[str, str]
 
     def columns(self, methods: Sequence[str], minus: bool, nothing: float = np.nan) -> np.ndarray:
-        """The values of some methods, or E-FLoPS minus each of them, run by run; `nothing` where a run diverged."""
+        """The values of some methods, or E-FLoPS minus each of them, run by run; `nothing` for diverged runs."""
         values = np.where(np.isnan(self.values), nothing, self.values)
         columns = values[:, :, [self.methods.index(method) for method in methods]]
         return values[:, :, [self.methods.index(METHOD)]] - columns if minus else columns
@@ -82,12 +82,12 @@ def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
 
 
 def difference(one: Printed, other: Printed) -> Printed:
-    """The difference of two of the paper's numbers, and how much that ranges from seed to seed."""
+    """The difference of two of the paper's numbers, and its standard deviation over seeds."""
     return Printed(round(one.value - other.value, 12), float(np.hypot(one.sd or 0.0, other.sd or 0.0)))
 
 
 def spreads(evidence: Evidence) -> Iterator[Line]:
-    """One line per method: how far run seeds spread within a draw, over all N/d."""
+    """One line per method: the spread over run seeds within a draw, over all N/d."""
     searched = rows(evidence, SEARCHED)
     for method in evidence.paper.recovery_methods:
         printed = [row[method].sd or 0.0 for row in evidence.paper.recovery.values()]
@@ -131,7 +131,7 @@ def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, rat
 
 
 def by_chance(evidence: Evidence) -> str:
-    """How many of the numbers are expected outside by chance: by the level, and from our own draws."""
+    """How many numbers are expected outside by chance: from the level, and from our own draws."""
     numbers = sum(len(row) for row in evidence.paper.recovery.values())
     reason = f"Of the {numbers} numbers {numbers * (1 - LEVEL):.1f} are expected outside by chance"
     searched = rows(evidence, SEARCHED).values()
@@ -145,7 +145,7 @@ def by_chance(evidence: Evidence) -> str:
 
 
 def rows(evidence: Evidence, experiment: str) -> dict[float, RowRuns]:
-    """The runs of each row; a method that cannot be judged has none, and a reason in their place."""
+    """The runs of each row; a method that cannot be judged has a reason instead."""
     present, lacking = [], {}
     for method in evidence.paper.recovery_methods:
         try:
@@ -167,7 +167,7 @@ def rows(evidence: Evidence, experiment: str) -> dict[float, RowRuns]:
 
 
 def _estimates(row: RowRuns, printed: dict[str, Printed], minus: bool) -> dict[str, Estimate | str]:
-    """Each method's number, or E-FLoPS minus it; a sentence where it cannot be judged."""
+    """Each method's number, or E-FLoPS minus it; a sentence if it cannot be judged."""
     if minus and METHOD in row.lacking:
         return dict.fromkeys(printed, row.lacking[METHOD])
     names = [name for name in printed if name in row.methods]
@@ -188,7 +188,7 @@ def _estimates(row: RowRuns, printed: dict[str, Printed], minus: bool) -> dict[s
 
 
 def _intervals(values: np.ndarray, noise: dict[str, Noise]) -> dict[str, PredictionInterval]:
-    """The intervals of the columns, by name, without those in which fewer than two draws have a run that finished."""
+    """The intervals of the columns, by name; columns with fewer than two draws with a finished run are left out."""
     finished = np.isfinite(values).any(axis=1).sum(axis=0) > 1
     kept = [name for name, there in zip(noise, finished, strict=True) if there]
     if not kept or np.isfinite(values[:, :, finished]).any(axis=1).all(axis=1).sum() < 2:

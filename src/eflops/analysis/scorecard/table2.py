@@ -1,9 +1,9 @@
 """Table 2 of the paper: the share of runs in which a method selects a gene, number by number and list by list.
 
-A share is held against the interval for as many runs as the paper's at one more split (`stats.prediction`). A list
-is asked one question: if it were one more of our splits, would it stand out? It does where its mean likeness (Jaccard's
-index) to our splits' lists is among the lowest twentieth of each list's likeness to the others; where there are fewer
-than 19 splits, where it is the lowest.
+A share is compared with the interval for the paper's number of runs at one more split (`stats.prediction`). For a list
+the question is whether it would be an outlier among our splits. It is one if its mean Jaccard index with our splits'
+lists is among the lowest 5 % of each list's mean index with the others, or with fewer than 19 splits, if it is the
+lowest.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def lines(evidence: Evidence) -> Iterator[Line]:
 
 
 def lists(evidence: Evidence) -> Iterator[Line]:
-    """One line per method: whether the paper's list would stand out among our splits'."""
+    """One line per method: whether the paper's list would be an outlier among our splits'."""
     for method in evidence.paper.genes:
         where = (f"table2-list/{method}", "list", method, "")
         searched, nearest = (_selected(evidence, name, method) for name in (SEARCHED, NEAREST))
@@ -58,7 +58,7 @@ def lists(evidence: Evidence) -> Iterator[Line]:
 
 
 def facts(evidence: Evidence) -> list[GeneList]:
-    """By method and settings, how many genes two of our splits' lists share, and each of them with the paper's.
+    """By method and settings: how many genes our splits' lists share with each other, and with the paper's.
 
     shared: how many of the paper's genes are among our seven; missing: the others with our share and the paper's.
     """
@@ -85,7 +85,7 @@ def facts(evidence: Evidence) -> list[GeneList]:
 
 
 def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
-    """What the runs of a method selected: every probe that any run did. A diverged run has selected nothing."""
+    """The probes that the runs of a method selected. A diverged run has selected none."""
     runs = evidence.runs(experiment, [method], "accuracy", draws=FEWEST)
     kept, names = evidence.supports(experiment), evidence.source.probes(experiment)
     chosen = selected_of(kept[kept["record"].isin(runs["record"])], len(names)).sort_values(["draw", "seed"])
@@ -99,13 +99,13 @@ def selected(evidence: Evidence, experiment: str, method: str) -> Selected:
 
 
 def our_name(gene: str, aliases: dict[str, str]) -> str:
-    """Our name of a gene as the paper prints it."""
+    """Our name for a gene that the paper prints."""
     name, number = our_probe(gene, aliases)
     return name + PROBES[number]
 
 
 def most_selected(shares: Mapping[str, float]) -> list[str]:
-    """The genes with the largest shares, seven at most, none that was never selected."""
+    """The genes with the largest shares, at most seven; genes that were never selected are left out."""
     present = [gene for gene, share in shares.items() if share > 0]
     return sorted(present, key=lambda gene: -shares[gene])[:LISTED]
 
@@ -123,12 +123,12 @@ def whole_list(selection: Selected) -> list[str]:
 
 
 def similarity(lists: Sequence[Sequence[str]]) -> np.ndarray:
-    """The mean Jaccard index of each list with all others; two empty lists are alike."""
+    """The mean Jaccard index of each list with all others; two empty lists count as equal."""
     return (jaccard(lists).sum(axis=1) - 1) / (len(lists) - 1)
 
 
 def _selected(evidence: Evidence, experiment: str, method: str) -> Selected | str:
-    """What was selected, or why that is not known."""
+    """The selected probes, or the reason why they are unknown."""
     try:
         return selected(evidence, experiment, method)
     except UserError as lack:
@@ -136,12 +136,12 @@ def _selected(evidence: Evidence, experiment: str, method: str) -> Selected | st
 
 
 def _names_of(evidence: Evidence, method: str) -> dict[str, str]:
-    """The genes of the paper's column, and our names of them."""
+    """The genes of the paper's column, and our names for them."""
     return {gene: our_name(gene, evidence.paper.gene_aliases) for gene in evidence.paper.genes[method]}
 
 
 def _names(ranked: list[int], names: pd.DataFrame) -> list[str]:
-    """A probe by its gene's name; a gene's second probe by its number among them."""
+    """The name of each probe: its gene's name, with a number from the gene's second probe on."""
     seen: dict[str, int] = {}
     labels = []
     for feature in ranked:
@@ -178,7 +178,7 @@ def _share(evidence: Evidence, gene: str, printed: Printed, selection: Selected)
 
 
 def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estimate, float]:
-    """The judgement of a list, and its likeness to ours."""
+    """The judgement of a list, and its similarity to ours."""
     named, lists = _names_of(evidence, method), split_lists(selection)
     alike = similarity([list(named.values()), *lists])
     paper, others = float(alike[0]), alike[1:]

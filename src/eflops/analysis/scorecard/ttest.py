@@ -1,6 +1,6 @@
 """The paired t-test of E-FLoPS against Fed-IHT in test accuracy, over the run seeds of one split: one number, t.
 
-The test is the paper's: 30 seeds of one split. Another split gives another t, so the paper's is held against the
+The test is the paper's: 30 seeds of one split. Other splits give other t, so the paper's t is compared with the
 interval for one more split. With the differences d of paired accuracies at each of our splits, in units of their
 standard deviation within splits, t of 30 seeds at a split is sqrt(30) times the split's mean of d; its seeds add a
 variance of 1 + t^2 / (2 df).
@@ -40,7 +40,7 @@ def lines(evidence: Evidence) -> Iterator[Line]:
 
 
 def _tested(evidence: Evidence) -> str:
-    """The test over the paper's number of seeds at our split, in words, for both algorithms of the name."""
+    """The test over the paper's number of seeds at our split, in words, for both possible algorithms."""
     reason, sizes = [], []
     for other in HARD_THRESHOLDING:
         try:
@@ -60,7 +60,7 @@ def _tested(evidence: Evidence) -> str:
 
 
 def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> Estimate:
-    """The paper's t against the interval for one more split."""
+    """The paper's t compared with the interval for one more split."""
     runs = evidence.runs(experiment, [METHOD, BASELINE], "accuracy", seeds=2)
     seeds = _seeds(evidence)
     ours, theirs = (by_unit(runs[runs["method"] == method], "accuracy") for method in (METHOD, BASELINE))

@@ -1,4 +1,4 @@
-"""The rule of the scorecard, in one place: how a number and a claim are judged."""
+"""The rule of the scorecard: how a number and a claim are judged."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 
 
 class Verdict(StrEnum):
-    """What the scorecard can say."""
+    """The possible verdicts."""
 
     AGREES = "agrees"
     NEAREST = "agrees at nearest settings"
@@ -55,10 +55,10 @@ RULE: dict[Verdict, str] = {
 
 @dataclass(frozen=True)
 class Value:
-    """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None where none finished.
+    """One of our numbers: its mean over `n` units (draws, splits or seeds) with its interval; None if none finished.
 
-    For a number the interval is that for one more unit, for a claim that of the mean. diverged: runs that did.
-    data, at, scale: where a claim is about several kinds of data, which one, where in it (an N/d), and in what unit.
+    The interval is for one more unit (numbers) or of the mean (claims). diverged: how many runs diverged. data, at,
+    scale: for a claim about several kinds of data, which one, at which N/d, and in which unit.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Value:
 
     @classmethod
     def of(cls, name: str, interval: PredictionInterval, unit: str, diverged: int = 0) -> "Value":
-        """The number that one more unit is held against."""
+        """The value that the interval for one more unit is centred at."""
         low, high = interval.mean - interval.half, interval.mean + interval.half
         return cls(name, interval.mean, low, high, interval.units, unit, diverged)
 
@@ -83,9 +83,9 @@ class Value:
 class Rationale:
     """Why a claim got its verdict, for the summary.
 
-    effect: the weakest of `of` comparisons in words, with its interval; figure: the same with its units; failing: how
-    many do not hold; because: what we think is the reason where it fails, in words that follow "because"; against: the
-    algorithm that the baseline's name is taken for.
+    effect: the weakest of `of` comparisons in words, with its interval; figure: `effect` with its unit; failing:
+    how many do not hold; because: the likely reason of a failure, as a clause after "because"; against: the
+    algorithm that the baseline's name stands for.
     """
 
     verdict: Verdict
@@ -99,7 +99,7 @@ class Rationale:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict, the values it rests on, and why, in a sentence or two; grounds: the same for the summary."""
+    """A verdict, the values that it uses, and the reason in a sentence or two; grounds: the reason for the summary."""
 
     verdict: Verdict
     values: tuple[Value, ...]
@@ -109,12 +109,13 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One of the things that must hold for a claim: the mean over units lies above `above` and below `below`.
+    """A condition of a claim: the mean over units lies above `above` and below `below`.
 
-    values: one per unit, its index naming them. What is claimed to be above 0 is contradicted where it is clearly less
-    than `margin`. overlap: test samples per training sample where units are overlapping splits (`stats.paired`).
-    statement: the comparison in a sentence, with braces for its figure; because: the likely reason where it fails.
-    share: whether the values are shares, whose mean lies between 0 and 1. data, at, scale: as of a `Value`.
+    values: one per unit, indexed by the units' names. A claim of being above 0 is contradicted if the mean is
+    clearly less than `margin`. overlap: test samples per training sample if units are overlapping splits
+    (`stats.paired`). statement: the comparison in a sentence, with braces for its figure; because: the likely
+    reason of a failure. share: whether the values are shares, whose mean lies between 0 and 1. data, at, scale: as
+    in `Value`.
     """
 
     name: str
@@ -156,13 +157,13 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """Whether the interval lies where it is claimed to."""
+        """Whether the interval lies within the claimed range."""
         low, high = self.interval
         return low > self.above and high < self.below
 
     @property
     def against(self) -> float:
-        """The p of the t-test against the bound on whose wrong side the mean is; 1 where it is on no wrong side."""
+        """The p of the t-test against the bound that the mean violates; 1 if it violates none."""
         bound = self.above + self.margin if self.mean < self.above + self.margin else self.below
         if self.above + self.margin <= self.mean <= self.below:
             return 1.0
@@ -171,7 +172,7 @@ class Comparison:
         return 2 * t_tail(abs(self.mean - bound) / self.error, len(self.values) - 1)
 
     def without(self, unit: object) -> "Comparison":
-        """The same with one unit left out."""
+        """The comparison with one unit left out."""
         return replace(self, values=self.values.drop(unit, errors="ignore"))
 
     def value(self, unit: str) -> Value:
@@ -181,14 +182,14 @@ class Comparison:
 
 
 def judge_number(paper: float, ours: Value, longest: float) -> Verdict:
-    """The rule for a number; where every run diverged there is none, and the paper's differs."""
+    """The rule for a number; if every run diverged, the paper's number differs."""
     if ours.mean is None or ours.low is None or ours.high is None or not ours.low <= paper <= ours.high:
         return Verdict.DIFFERS
     return Verdict.INCONCLUSIVE if ours.high - ours.low > longest else Verdict.AGREES
 
 
 def judge_comparisons(comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
-    """The rule for a claim, and the unit without which the verdict would be another (empty where there is none)."""
+    """The rule for a claim, and the unit without which the verdict would change (empty if there is none)."""
     verdict = _verdict(comparisons)
     units = dict.fromkeys(unit for each in comparisons for unit in each.values.index)
     if verdict != Verdict.INCONCLUSIVE and min(len(each.values) for each in comparisons) > 2:
@@ -199,12 +200,12 @@ def judge_comparisons(comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
 
 
 def unjudged(reason: str, *values: Value) -> Judgement:
-    """The judgement of what cannot be held against the paper."""
+    """The judgement "not judged", with a reason."""
     return Judgement(Verdict.UNJUDGED, values, reason)
 
 
 def _verdict(comparisons: Sequence[Comparison]) -> Verdict:
-    """All must hold, so each may be tested by itself; any may be contradicted, so that needs Holm's adjustment."""
+    """All must hold, so those tests need no adjustment; one contradiction suffices, so those need Holm's."""
     if all(each.holds for each in comparisons):
         return Verdict.AGREES
     contradicted = holm(np.array([each.against for each in comparisons])) < ALPHA

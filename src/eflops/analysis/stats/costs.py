@@ -1,4 +1,4 @@
-"""What a model costs: bytes between server and clients, as sent and by the paper's formula, and operations."""
+"""The cost of a model: bytes between server and clients, as sent and by the paper's formula, and operations."""
 
 import pandas as pd
 
@@ -6,9 +6,10 @@ from eflops.training.numerics import wire
 
 
 def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Runs with their bytes, also as shares of what as many dense messages hold, and the share of operations removed.
+    """Runs with their bytes, also as a share of the bytes of as many dense messages, and with the share of operations
+    removed.
 
-    The formula's share is taken of the formula's own dense message, which has neither head nor checksum.
+    The formula's share refers to the formula's dense message, which has no header and no checksum.
     """
     dense = runs["parameters"].map(lambda size: wire.encoded_size(size, size, dense=True))
     by_formula = runs["parameters"].map(wire.paper_bytes)

@@ -1,7 +1,7 @@
-"""Which genes runs select: the share of runs for each gene, its associated class, and how alike the sets are.
+"""Which genes runs select: the share of runs for each gene, its associated class, and the similarity of the sets.
 
-A run selects a probe when it keeps any of the probe's weights, of whichever class. Sets are a 0/1 matrix
-[runs, features], one row per run. Two measures of how alike they are:
+A run selects a probe when it keeps any of the probe's weights, of whichever class. Sets are a 0/1 matrix [runs,
+features], one row per run. Two measures of their similarity:
 
     Jaccard     the mean over all pairs of runs of shared features / features of either; sets by chance are not at 0
     Nogueira's  1 - mean_f s_f^2 / (k/d (1 - k/d)), s_f^2 the unbiased variance of feature f's column, k the mean size
@@ -32,7 +32,7 @@ def selected_features(source: Source, experiment: str, features: int) -> pd.Data
 
 
 def selected_of(supports: pd.DataFrame, features: int) -> pd.DataFrame:
-    """The same for runs with their `support`."""
+    """`selected_features` for runs with a column `support`."""
     selected = [sorted({int(weight) % features for weight in kept.split()}) for kept in supports["support"]]
     return supports.drop(columns=["support", "weights"], errors="ignore").assign(selected=selected)
 
@@ -43,9 +43,9 @@ def fitted_features(fits: pd.DataFrame) -> list[list[int]]:
 
 
 def selections(selected: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
-    """One row per run and name that any run of its method selects; `value` is 1 where the run itself does, else 0.
+    """One row per run and name that any run of its method selects; `value` is 1 if the run selects it, else 0.
 
-    selected: as `selected_features` gives it; names: what each feature is called, such as its probe or its gene.
+    selected: as returned by `selected_features`; names: the name of each feature, such as its probe or its gene.
     """
     parts = []
     for _, runs in selected.groupby("method", sort=False):
@@ -59,9 +59,9 @@ def selections(selected: pd.DataFrame, names: pd.Series) -> pd.DataFrame:
 def gene_shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
     """One row per method and probe that any of its runs selects, the most frequent first.
 
-    selected: as `selected_features` gives it; a diverged run counts in n and selects nothing.
-    genes: one row per feature, as `Source.probes` gives it.
-    `frequency` is the probe's share of runs, `together` that of runs with any probe of the same gene.
+    selected: as returned by `selected_features`; a diverged run counts in n and selects nothing. genes: one row per
+    feature, as returned by `Source.probes`. `frequency` is the probe's share of runs, `together` that of runs with
+    any probe of the same gene.
     """
     chosen = _chosen(selected, genes)
     runs = selected.groupby("method").size().rename("n")
@@ -78,9 +78,9 @@ def gene_shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
 
 
 def share_of(printed: str, shares: dict[str, list[float]], aliases: dict[str, str]) -> float:
-    """Our share for a gene as the paper prints it: its most selected probe, or the second where it says so.
+    """Our share for a gene that the paper prints: its most selected probe, or the second if the paper means that.
 
-    shares: those of a gene's probes, the most selected first.
+    shares: the shares of a gene's probes, the most selected first.
     """
     gene, index = our_probe(printed, aliases)
     return (shares.get(gene, []) + [0.0] * len(PROBES))[index]
@@ -94,15 +94,15 @@ def _chosen(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _gene_key(genes: pd.DataFrame) -> pd.Series:
-    """What the probes of one gene have in common: its symbol; a probe without one stands for itself."""
+    """The key that the probes of one gene share: its symbol; a probe without a symbol is its own key."""
     return genes["symbol"].where(genes["symbol"] != "", genes["probe"])
 
 
 def directions(runs: pd.DataFrame, features: int, classes: Sequence[str]) -> pd.DataFrame:
     """One row per method and selected feature: its usual `direction` and `agreement`, the share of runs that have it.
 
-    runs: one row per run, as `Source.supports` gives it; weights are laid out class by class; classes: none where the
-    target is a number.
+    runs: one row per run, as returned by `Source.supports`; weights are laid out class by class; classes: empty if
+    the target is a number.
     """
     counts_by_feature: dict[tuple[str, int], Counter[str]] = {}
     for run in runs.itertuples():
@@ -119,9 +119,10 @@ def directions(runs: pd.DataFrame, features: int, classes: Sequence[str]) -> pd.
 
 
 def direction(weights: np.ndarray, classes: Sequence[str]) -> str:
-    """The class that a higher value is associated with: the one of the largest weight.
+    """The class that a higher value is associated with: the one with the largest weight.
 
-    Where several classes share the largest weight, "not" the class of the smallest. Of a number, higher or lower.
+    If several classes share the largest weight, "not" the class with the smallest. For a numeric target, higher or
+    lower.
     """
     if not classes:
         return "higher" if weights[0] > 0 else "lower"
@@ -147,7 +148,7 @@ def selection(sets: Iterable[Sequence[int]], features: int) -> np.ndarray:
 
 
 def jaccard(sets: Iterable[Iterable[object]]) -> np.ndarray:
-    """The Jaccard index of each pair of sets, [sets, sets]; two empty ones count as equal."""
+    """The Jaccard index of each pair of sets, [sets, sets]; two empty sets count as equal."""
     frozen = [frozenset(chosen) for chosen in sets]
     return np.array([[len(a & b) / len(a | b) if a | b else 1.0 for b in frozen] for a in frozen])
 
@@ -180,10 +181,10 @@ def _standard_error(selected: np.ndarray, share: np.ndarray, value: float, by_ch
 
 
 def stability_over(runs: pd.DataFrame, features: int) -> dict[str, float]:
-    """What is known of one method's runs: genes per run, different genes, and Nogueira's index over splits and seeds.
+    """Measures of one method's runs: genes per run, different genes, and Nogueira's index over splits and seeds.
 
-    runs: one row per finished run with draw, seed and `selected`. Over splits, the index is taken across the splits of
-    each seed, and averaged over seeds; over seeds the other way round. NaN where there is one split or one seed.
+    runs: one row per finished run with draw, seed and `selected`. Over splits, the index is computed across the
+    splits of each seed and averaged over seeds; over seeds, vice versa. NaN with one split or one seed.
     """
     sets = [list(chosen) for chosen in runs["selected"]]
     return {

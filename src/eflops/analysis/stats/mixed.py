@@ -1,17 +1,17 @@
-"""A mean of differences that were measured in every cell of settings x draws, with both taken as random samples.
+"""The mean of differences measured in every cell of settings x draws, with both as random effects.
 
     d_sj = mu + a_s + b_j + e_sj        settings s = 1..S, draws j = 1..J, one difference each
 
-The question is about other settings and other draws than those at hand, so a_s and b_j count as random. In the balanced
-case the mean's variance has a closed form in the mean squares of the two-way analysis of variance:
+The question concerns other settings and draws than those measured, so a_s and b_j are random. In the balanced case the
+mean's variance has a closed form in the mean squares of the two-way analysis of variance:
 
     Var(mean) = (MS_settings + MS_draws - MS_residual) / (S J)
 
 with Satterthwaite's degrees of freedom. A negative estimate of a component is set to 0, as REML does: its mean square
-is then taken to be at least that of the residual.
+is then at least that of the residual.
 
-Splits of the same samples overlap, so their effects vary less than those of new samples would: `overlap`, test samples
-per training sample, adds overlap * Var(b) to the variance (Nadeau and Bengio 2003, as in `stats.paired`).
+Splits of the same samples overlap, so their effects vary less than with new samples: `overlap`, test samples per
+training sample, adds overlap * Var(b) to the variance (Nadeau and Bengio 2003, as in `stats.paired`).
 """
 
 import math
@@ -26,7 +26,7 @@ from eflops.analysis.stats.summary import LEVEL, t_quantile, t_tail
 class MeanEffect:
     """The mean difference with its 95 % interval and its test against 0; the standard deviation of each random effect.
 
-    settings, draws: how many there are of each. Interval and test are NaN where there are fewer than two of either.
+    settings, draws: the number of each. Interval and test are NaN with fewer than two of either.
     """
 
     mean: float
@@ -47,7 +47,7 @@ def two_way(differences: np.ndarray, overlap: float = 0.0) -> MeanEffect:
 
     Args:
         differences: [settings, draws], without NaN.
-        overlap: test samples per training sample where draws are overlapping splits, else 0.
+        overlap: test samples per training sample if draws are overlapping splits, else 0.
 
     Example: `two_way(np.array([[0.1, 0.2], [0.3, 0.2]])).mean` is 0.2.
     """

@@ -9,9 +9,9 @@ One row per comparison: differences are reference minus other, so that a positiv
     d_z                                 mean difference / standard deviation of the differences
     wilcoxon, p_wilcoxon                signed-rank test of the same differences, not adjusted
 
-Pairs are independent where each is a data draw of its own. Splits of the same samples overlap, so that their
-differences vary less than those of new samples would: the corrected resampled t-test (Nadeau and Bengio, Machine
-Learning 52, 2003) has the variance sd^2 (1/n + test samples / training samples) in place of sd^2 / n.
+Pairs are independent if each is a separate data draw. Splits of the same samples overlap, so their differences vary
+less than with new samples: the corrected resampled t-test (Nadeau and Bengio, Machine Learning 52, 2003) has the
+variance sd^2 (1/n + test samples / training samples) in place of sd^2 / n.
 """
 
 import math
@@ -42,11 +42,10 @@ def paired_tests(
 ) -> pd.DataFrame:
     """Compare `reference` with each of `others` in `metric`, within each group of `by` (such as the ratio).
 
-    runs: one row per run, with a column `method`; a missing metric is a run that diverged.
-    pair_on: what a pair shares, e.g. ["draw", "seed"]. Every method must have exactly the same pairs.
-    family: what the tests of this call are called together; p_holm is adjusted over all of its rows.
-    ranks: whether to test signed ranks too, which takes longer than all the rest.
-    overlap: test samples / training samples where pairs are overlapping splits.
+    runs: one row per run, with a column `method`; a missing metric is a run that diverged. pair_on: what a pair
+    shares, e.g. ["draw", "seed"]. Every method must have exactly the same pairs. family: the name of this family of
+    tests; p_holm is adjusted over all of its rows. ranks: whether to run the signed-rank test too, which takes
+    longer than everything else. overlap: test samples / training samples if pairs are overlapping splits.
     """
     runs = with_metric(runs, metric)
     rows = []
@@ -84,7 +83,7 @@ def differences_from(
 ) -> pd.DataFrame:
     """One row per metric, group of `by` and value of `column` but the first: its difference from the first.
 
-    Pairs share the unit, which is the draw, or the run seed where there is one draw alone, if nothing else is said.
+    Pairs share the unit: by default the draw, or the run seed if there is only one draw.
     """
     unit, rows = unit or unit_of(runs), []
     for metric in metrics:
@@ -98,7 +97,7 @@ def differences_from(
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Holm's step-down adjustment; a test that could not be made (NaN) stays so, but counts as one of the family."""
+    """Holm's step-down adjustment; a test that was not possible (NaN) stays NaN, but counts in the family."""
     # A test with p = 1 in place of one that could not be made leaves the others as they would be beside any other.
     known = np.where(np.isfinite(p), p, 1.0)
     order = np.argsort(known, kind="stable")
@@ -111,9 +110,9 @@ def holm(p: np.ndarray) -> np.ndarray:
 def _pairs(
     runs: pd.DataFrame, metric: str, methods: Sequence[str], pair_on: list[str], by: list[str]
 ) -> Iterator[tuple[tuple[object, ...], pd.DataFrame]]:
-    """The pairs of each group of `by`: one row per pair, one column per method; groups by the thousand are quick.
+    """The pairs of each group of `by`: one row per pair, one column per method.
 
-    Raises: UserError, where a method lacks or doubles a pair.
+    Vectorised, because there may be thousands of groups.
     """
     runs, keys = runs[runs["method"].isin(methods)], [*by, *pair_on]
     doubled = runs[runs.duplicated(["method", *keys])]
@@ -137,9 +136,9 @@ def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
 
 
 def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
-    """The paired t-test, NaN below two pairs and where all differences are equal: no spread to hold the mean against.
+    """The paired t-test; NaN below two pairs, and if all differences are equal, because there is no spread.
 
-    Differences that are all 0 are no difference: t = 0, p = 1. There is no interval below three pairs.
+    Differences that are all 0 give t = 0, p = 1. There is no interval below three pairs.
     """
     n = len(difference)
     mean = float(difference.mean()) if n else math.nan
@@ -160,7 +159,7 @@ def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
 
 
 def _spread(difference: np.ndarray) -> float:
-    """The standard deviation; where the differences are equal up to rounding NaN, or 0 if they are 0."""
+    """The standard deviation; if the differences are equal up to rounding, NaN, or 0 if they are 0."""
     equal = float(np.ptp(difference)) <= 1e-12 * max(1.0, float(np.abs(difference).max()))
     if equal:
         return math.nan if difference.any() else 0.0
@@ -172,7 +171,7 @@ def _ratio(value: float, scale: float) -> float:
 
 
 def _signed_rank(difference: np.ndarray) -> dict[str, float]:
-    """Wilcoxon's signed-rank test; equal values on both sides are left out, and nothing is left where all are."""
+    """Wilcoxon's signed-rank test; pairs with equal values are left out; NaN if no pair remains."""
     if not len(difference):
         return {"wilcoxon": math.nan, "p_wilcoxon": math.nan}
     if not difference.any():

@@ -1,24 +1,24 @@
-"""What one more draw would show: the interval that another study's number is held against.
+"""The prediction interval for one more draw, which another study's number is compared with.
 
-A unit is a data draw or a split of the samples; each unit has some run seeds. Another study is one more unit with
-seeds of its own, so that its mean and the mean of our D units with K seeds differ by chance with the variance
+A unit is a data draw or a split of the samples; each unit has some run seeds. Another study is one more unit with its
+own seeds, so its mean and the mean of our D units with K seeds differ by chance with the variance
 
     s^2 (1 + 1/D)  +  w / (K D)  +  its own seeds' noise
 
     w      variance of run seeds within a unit
     s^2    variance between units. The variance S^2 of units' means holds s^2 + w/K, so w/K is taken out: seed noise
-           is counted once, in the second term. With one seed per unit w is not known and stays in S^2: too wide, if
-           anything.
+           is counted once, in the second term. With one seed per unit, w is unknown and remains in S^2,
+           which makes the interval conservative.
 
-Columns (the methods of a row) share the units. S^2 and the w that is taken out of it are pooled over columns, whose
-spreads are alike and poorly known from few units; the second term is the column's own. Units move all columns
-together, so the pool has fewer degrees of freedom than all columns' sum: (D - 1) (tr C)^2 / tr(C^2) for the
-covariance C of units' means, which is D - 1 for one column. Those of the whole are Satterthwaite's.
+Columns (the methods of a row) share the units. S^2 and the subtracted w are pooled over columns, whose spreads are
+similar and poorly estimated from few units; the second term is per column. Columns are correlated within a unit, so the
+pool has fewer degrees of freedom than the sum over columns: (D - 1) (tr C)^2 / tr(C^2) for the covariance C of units'
+means, which is D - 1 for one column. The degrees of freedom of the sum are Satterthwaite's.
 
-A share of runs that select a gene has an interval of its own. At each split the gene has a share, of which the run
-seeds show a sample. Over splits the shares are taken as drawn from a beta distribution with our mean and the variance
-above; the other study's runs are then drawn at one such share. That is the beta-binomial distribution, which never
-leaves 0 to 1 and may have its weight at both ends, as a gene has that the split alone decides.
+The share of runs that select a gene has another interval. At each split the gene has a share, and the run seeds are a
+sample. Over splits, the shares follow a beta distribution with our mean and the variance above; the other study's runs
+are drawn at one such share. The result is the beta-binomial distribution. It stays within 0 and 1 and may have its mass
+at both ends, as for a gene that the split alone decides.
 """
 
 import math
@@ -31,7 +31,7 @@ from eflops.analysis.stats.summary import LEVEL, t_quantile
 
 @dataclass(frozen=True)
 class PredictionInterval:
-    """Our mean over units, and how far a further unit's number may be from it by chance."""
+    """Our mean over units, and the distance that a further unit's number may have from it by chance."""
 
     mean: float
     error: float
@@ -44,7 +44,8 @@ class PredictionInterval:
         return t_quantile((1 + LEVEL) / 2, self.df) * self.error if self.error else 0.0
 
     def power(self, shift: float) -> float:
-        """How probably a further unit's number whose expectation is `shift` away falls outside: by noncentral t."""
+        """The probability that a further unit's number with an expectation `shift` away falls outside (noncentral
+        t)."""
         if not self.error:
             return 1.0
         from scipy.special import nctdtr
@@ -53,7 +54,7 @@ class PredictionInterval:
         return float(nctdtr(self.df, centre, -limit) + 1 - nctdtr(self.df, centre, limit))
 
     def t(self, other: float) -> float:
-        """The further unit's number less ours, in units of the error."""
+        """The further unit's number minus ours, divided by the standard error."""
         return (other - self.mean) / self.error if self.error else math.copysign(math.inf, other - self.mean)
 
 
@@ -82,9 +83,9 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
 
         T2 = (other - mean)' S^-1 (other - mean) / (1 + 1/n),   F = T2 (n - p) / (p (n - 1))  ~  F(p, n - p)
 
-    Numbers of one unit depend on each other (the N/d of a draw share rows), so tests of single numbers cannot be added
-    up; the covariance S of our units' vectors takes that into account. Our units have fewer seeds than the other study,
-    so S is, if anything, too large.
+    Numbers of one unit are dependent (the N/d of a draw share rows), so tests of single numbers cannot be combined;
+    the covariance S of our units' vectors accounts for that. Our units have fewer seeds than the other study, so S
+    is, if anything, too large.
 
     Args:
         units: [units, numbers], one vector per unit; rows with NaN are left out.
@@ -116,7 +117,7 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
 
 @dataclass(frozen=True)
 class Noise:
-    """The variance that a further unit's mean has by its own seeds, and the degrees of freedom it is known with."""
+    """The variance of a further unit's mean over its own seeds, with its degrees of freedom."""
 
     variance: float
     df: float
@@ -145,7 +146,7 @@ def prediction_intervals(values: np.ndarray, noise: list[Noise]) -> list[Predict
 
 
 def outside(values: np.ndarray) -> np.ndarray:
-    """Each unit held against the interval from all others: whether it falls outside, [units, columns]."""
+    """Whether each unit falls outside the interval from all others, [units, columns]."""
     parts = _parts(values)
     noise = [
         Noise(float(w / k), float(max(df, 1)))

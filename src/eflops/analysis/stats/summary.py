@@ -1,7 +1,7 @@
-"""Mean, spread, interval and number of runs over units that are independent: data draws, or of real data splits.
+"""Mean, spread, interval and number of runs over independent units: data draws, or splits of real data.
 
-Seeds of one draw share its data, so they are averaged first. Where there is one draw alone, its run seeds are the
-units, and a spread or interval says nothing of other data.
+Seeds of one draw share its data, so they are averaged first. If there is only one draw, its run seeds are the units,
+and a spread or interval says nothing about other data.
 """
 
 import math
@@ -25,38 +25,38 @@ FEWEST = 3
 
 
 def t_quantile(level: float, df: float) -> float:
-    """Student's t below which a share of `level` lies, by the function that scipy.stats calls too (slow to import)."""
+    """The quantile of Student's t at `level`, from scipy.special, because scipy.stats is slow to import."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, level))
 
 
 def t_tail(t: float, df: float) -> float:
-    """The share that lies above Student's t."""
+    """The upper tail probability of Student's t."""
     from scipy.special import stdtr
 
     return float(stdtr(df, -t))
 
 
 def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """The runs with a column for the metric, also where every run diverged before it was measured."""
+    """The runs with a column for the metric, even if every run diverged before it was measured."""
     return runs if metric in runs else runs.assign(**{metric: math.nan})
 
 
 def unit_of(runs: pd.DataFrame) -> str:
-    """The column that tells units apart: the draw, or the run seed where there is one draw alone."""
+    """The column that identifies units: the draw, or the run seed if there is only one draw."""
     return "draw" if runs["draw"].nunique() > 1 else "seed"
 
 
 def unit_means(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
-    """One row per group of `by` and unit: the mean of the metric over the unit's runs that finished."""
+    """One row per group of `by` and unit: the mean of the metric over the unit's finished runs."""
     return with_metric(runs, metric).groupby([*by, unit_of(runs)], as_index=False, sort=True)[metric].mean()
 
 
 def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.DataFrame:
-    """One row per group of `by` and unit, with the metric: a draw by the mean of its runs that finished.
+    """One row per group of `by` and unit, with the metric: for a draw, the mean of its finished runs.
 
-    Where a group has one draw, or `runs` has no column `draw`, its runs are the units.
+    If a group has one draw, or `runs` has no column `draw`, its runs are the units.
     """
     runs, keys = with_metric(runs, metric), list(by)
     if "draw" not in runs or "draw" in keys:
@@ -70,7 +70,7 @@ def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.D
 def summarise(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
     """One row per group of `by`: mean and sd over units, n of all runs, how many diverged, and how many units count.
 
-    A unit is a data draw, or a run where all are of one draw (`unit_values`).
+    A unit is a data draw, or a run if all are of one draw (`unit_values`).
     """
     runs, keys = with_metric(runs, metric), list(by)
     units = unit_values(runs, metric, keys).groupby(keys, as_index=False, sort=True)[metric]
@@ -85,14 +85,14 @@ def _counts(runs: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def summarise_all(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
-    """The summaries of several metrics below each other, with a column `metric` behind the groups."""
+    """The summaries of several metrics below each other, with a column `metric` after the groups."""
     columns = [*by, "metric", *SUMMARY]
     parts = [summarise(runs, metric, by).assign(metric=metric) for metric in metrics]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
 def summarise_units(runs: pd.DataFrame, metrics: Sequence[str], by: Sequence[str]) -> pd.DataFrame:
-    """The same with intervals, under the names of `OVER_UNITS`."""
+    """Summaries with intervals, under the names of `OVER_UNITS`."""
     cells = with_interval(summarise_all(runs, metrics, by)).rename(columns=OVER_UNITS)
     return cells[[*by, "metric", *OVER_UNITS.values()]]
 
@@ -104,12 +104,12 @@ def with_interval(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def too_few(units: pd.Series) -> str:
-    """What the note of a table says where some of its means or differences are over too few units."""
+    """The sentence for a table's note if some of its means or differences have too few units."""
     return " Means over fewer than three have no interval." if units.between(1, FEWEST - 1).any() else ""
 
 
 def half_width(sd: float, units: int) -> float:
-    """Half of the 95 % interval of a mean over so many units; NaN below three."""
+    """Half the width of the 95 % interval of a mean over `n` units; NaN below three."""
     return float(t_quantile((1 + LEVEL) / 2, units - 1) * sd / math.sqrt(units)) if units >= FEWEST else math.nan
 
 
@@ -128,7 +128,8 @@ def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def seeds_and_draws(runs: pd.DataFrame, noun: str = "data draw") -> str:
-    """How many run seeds of which draws: `30 run seeds of data draw 0`, `20 data draws (0 to 19), 3 run seeds each`."""
+    """The number of run seeds and the draws: `30 run seeds of data draw 0`, `20 data draws (0 to 19), 3 run seeds
+    each`."""
     draws, seeds = sorted(runs["draw"].unique()), runs["seed"].nunique()
     if len(draws) == 1:
         return f"{pluralise(seeds, 'run seed')} of {noun} {draws[0]}"
@@ -145,19 +146,19 @@ def units_in_words(runs: pd.DataFrame) -> str:
 
 
 def units_named(runs: pd.DataFrame, noun: str = "draw") -> str:
-    """What a spread is over, in a few words: `20 draws`, `30 run seeds`."""
+    """The units of a spread, in a few words: `20 draws`, `30 run seeds`."""
     draws = runs["draw"].nunique()
     return f"{draws} {noun}s" if draws > 1 else pluralise(runs["seed"].nunique(), "run seed")
 
 
 def _list(draws: Sequence[int]) -> str:
-    """Numbers as people write them, a row of neighbours by its ends."""
+    """Numbers as a list in words; consecutive ones as a range."""
     if len(draws) > 2 and draws[-1] - draws[0] == len(draws) - 1:
         return f"{draws[0]} to {draws[-1]}"
     return ", ".join(map(str, draws))
 
 
 def best(cells: pd.DataFrame) -> list[object]:
-    """The index entries with the highest mean as printed, ties all of them, among those whose every run finished."""
+    """The index entries with the highest printed mean, including ties, among those without diverged runs."""
     sound = cells.loc[cells["diverged"] == 0, "mean"].dropna().round(3)
     return sound.index[sound == sound.max()].tolist()

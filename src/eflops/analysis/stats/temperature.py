@@ -1,4 +1,4 @@
-"""What the temperature T changes: runs of a crossed search that differ in T alone, compared with T = 0.
+"""The effect of the temperature T: runs of a crossed search that differ only in T, compared with T = 0.
 
 A crossed search trains every drawn setting at several T and, as another method, at T = 0, on the same draws. So each
 run with T > 0 has a twin at T = 0 with the same setting, N/d, draw and seed, and their difference is due to T.
@@ -27,14 +27,14 @@ SAME = 1e-6
 
 
 def twins(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
-    """One row per metric, T > 0, setting, N/d and draw: `difference`, the metric less that of the twin at T = 0.
+    """One row per metric, T > 0, setting, N/d and draw: `difference`, the metric minus that of the twin at T = 0.
 
     Args:
         runs: the tracked runs of a crossed search (`analysis.search.run_rows`).
         metrics: columns of `runs`.
 
-    Returns: `metric`, `temperature`, `setting`, `ratio` (0 where the data have one size), `draw`, `difference` (the
-        mean over run seeds; NaN where one of the runs diverged), local steps and gate rate.
+    Returns: `metric`, `temperature`, `setting`, `ratio` (0 for data of a fixed size), `draw`, `difference` (the
+        mean over run seeds; NaN if one of the runs diverged), local steps and gate rate.
     """
     rows = runs[runs["method"].isin([METHOD, WITHOUT])]
     rows = rows.assign(setting=rows["variant"].str.partition(",")[0], ratio=rows["ratio"].fillna(0.0))
@@ -52,7 +52,7 @@ def twins(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def _mean_over(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """The mean difference of each group; none where one of its rows has none."""
+    """The mean difference of each group; NaN if one of its rows is NaN."""
     groups = rows.groupby(list(keys), as_index=False, sort=True)["difference"]
     means = groups.agg(difference="mean", known="count", rows="size")
     return means.assign(difference=means["difference"].where(means["known"] == means["rows"]))[[*keys, "difference"]]
@@ -62,13 +62,13 @@ def effects(differences: pd.DataFrame, overlap: float = 0.0) -> pd.DataFrame:
     """One row per metric, group of settings and T: the mean difference with its interval (`stats.mixed`).
 
     Args:
-        differences: as `twins` gives them.
-        overlap: test samples per training sample where draws are overlapping splits.
+        differences: as returned by `twins`.
+        overlap: test samples per training sample if draws are overlapping splits.
 
     Returns: the columns `EFFECT`. Groups (`by`, `group`): all settings, each N/d, the smallest N/d less the largest,
-        each number of local steps, and thirds of the gate rate; the last two are about the mean over N/d. missing:
-        settings left out because a run of theirs diverged; helps, hurts: settings whose mean difference is above and
-        below 0.
+        each number of local steps, and thirds of the gate rate; the last two are about the mean over N/d.
+        missing: settings left out because one of their runs diverged; helps, hurts: settings whose mean
+        difference is above and below 0.
     """
     rows = [
         {
@@ -99,7 +99,7 @@ def _effect(part: pd.DataFrame, overlap: float) -> dict[str, float]:
 
 
 def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]]:
-    """What settings are grouped by, the group's name, its N/d where it has one, and its rows."""
+    """The kind of grouping, the group's name, its N/d if it has one, and its rows."""
     yield "all", "all settings", math.nan, rows
     ratios = sorted(rows["ratio"].unique())
     if len(ratios) > 1:
@@ -118,7 +118,7 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]
 
 
 def _contrast(rows: pd.DataFrame, one: float, other: float) -> pd.DataFrame:
-    """The differences at one N/d less those at another, of the same setting and draw."""
+    """The differences at one N/d minus those at another, for equal setting and draw."""
     keys = ["metric", "temperature", "setting", "draw"]
     first, second = (rows[rows["ratio"] == ratio].set_index(keys)["difference"] for ratio in (one, other))
     return (first - second).reset_index()

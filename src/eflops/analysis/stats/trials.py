@@ -1,4 +1,4 @@
-"""The trials of a search: which may be chosen, which are nearest the paper, and how their settings are spread."""
+"""The trials of a search: which may be chosen, which are nearest the paper, and the distribution of their settings."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ def settings_of(trials: pd.DataFrame) -> list[str]:
 
 
 def drawn(trials: pd.DataFrame) -> pd.DataFrame:
-    """The trials that their method may choose from: as many for every method (`config.searches.budget_of`)."""
+    """The trials that each method may choose from, equally many for every method (`config.searches.budget_of`)."""
     return trials[trials["drawn"]] if "drawn" in trials else trials
 
 
@@ -23,7 +23,7 @@ def admitted(trials: pd.DataFrame) -> pd.Series:
 
 
 def nearest(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
-    """The trials nearest the paper's column: so many of them, or below 1 that share of those with a distance."""
+    """The trials nearest the paper's column: `how_many` of them, or below 1, that share of those with a distance."""
     if "distance" not in trials:
         return trials.iloc[:0]
     known = trials.dropna(subset="distance")
@@ -32,9 +32,10 @@ def nearest(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
 
 
 def binned(values: pd.Series, bins: int = 8, most: int = 6) -> tuple[pd.Series, list[str], bool]:
-    """The index of each value's bin, the names of the bins, and whether their width grows with the value.
+    """The index of each value's bin, the names of the bins, and whether the bins are logarithmic.
 
-    Few different values are bins of their own; many become bins of one width, on a log scale where they span tenfold.
+    Few different values get one bin each; many get bins of equal width, on a log scale if they span a factor of
+    ten.
     """
     different = sorted(values.dropna().unique(), key=lambda value: (isinstance(value, str), value))
     if len(different) <= most or not pd.api.types.is_numeric_dtype(values) or values.dtype == bool:

@@ -1,1 +1,1 @@
-"""The closing summary: what a run found, every number and every word of judgement from its own scorecard and tables."""
+"""The closing summary: the findings of a run, with every number and judgement taken from its scorecard and tables."""

@@ -1,4 +1,4 @@
-"""The points beyond the verdicts: entropy, the paper's settings, sparse messages, held-out data."""
+"""The findings beyond the verdicts: entropy, the paper's settings, sparse messages, held-out data."""
 
 from collections.abc import Iterator
 
@@ -38,7 +38,7 @@ SHOWN = (0.64, 1.36)
 
 
 def entropy(card: Card, source: Source) -> Iterator[Point]:
-    """What T changes, a sentence each: at its best, by N/d, in overparameterised models, and with equal tuning."""
+    """The effect of T, a sentence each: at its best, by N/d, in overparameterised models, and with equal tuning."""
     cells = source.table(needs.TEMPERATURE)
     if cells is not None and len(cells):
         yield _over_settings(cells)
@@ -51,7 +51,7 @@ def entropy(card: Card, source: Source) -> Iterator[Point]:
 
 
 def _over_settings(cells: pd.DataFrame) -> Point:
-    """How much T changes at its best, over all settings and N/d."""
+    """The effect of the best T above 0, over all settings and N/d."""
     over_all = cells[cells["by"] == "all"].set_index(["metric", "temperature"])
     best = over_all.loc["r2", "mean"].idxmax()
     r2, recovery = (over_all.loc[(metric, best)] for metric in ("r2", "support_recovery"))
@@ -64,7 +64,8 @@ def _over_settings(cells: pd.DataFrame) -> Point:
 
 
 def _by_ratio(cells: pd.DataFrame) -> Point:
-    """At which N/d T helps and hurts, by Holm over all N/d and T; and whether its best value falls as N grows."""
+    """The N/d at which T clearly helps or hurts (Holm over all N/d and T), and whether its best value falls as N
+    grows."""
     of = dict(iter(cells.groupby("metric")))
     limited = of.get(LIMITED)
     r2 = of["r2"] if limited is None else limited
@@ -112,7 +113,7 @@ def _advice(cells: pd.DataFrame) -> str:
 def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
     """On the data whose models are overparameterised: whether some T clearly changes accuracy, and its clearest change.
 
-    by_data: the effects of T on accuracy, by what the data are called.
+    by_data: the effects of T on accuracy, by the label of the data.
     """
     over_all = {name: cells[cells["by"] == "all"] for name, cells in by_data.items()}
     changed = [name for name, cells in over_all.items() if _clear(cells).any()]
@@ -128,7 +129,7 @@ def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
 
 
 def _tuned_alike(card: Card) -> Iterator[Point]:
-    """E-FLoPS less FLoPS, each the best of as many trials."""
+    """E-FLoPS minus FLoPS, each the best of equally many trials."""
     rows = card["facts"]["entropy"]
     if not rows:
         return
@@ -151,7 +152,7 @@ def _tuned_alike(card: Card) -> Iterator[Point]:
 
 
 def settings(card: Card, source: Source) -> Iterator[Point]:
-    """What the paper's numbers reveal about its settings, and what those that it leaves open decide."""
+    """What the paper's numbers reveal about its settings, and the effect of settings that it leaves open."""
     yield from _nearest(card)
     rules = _metric(source.table(needs.RECOVERY), "support_recovery")
     if rules is not None:
@@ -180,7 +181,7 @@ def _nearest(card: Card) -> Iterator[Point]:
 
 
 def _printed_rule(rules: pd.DataFrame) -> Iterator[Point]:
-    """What the paper's way back from mean gates to their parameters costs."""
+    """The cost of the paper's rule for recovering gate parameters from mean gates."""
     link = _link(needs.RECOVERY)
     if pd.isna(rules.loc["paper", "mean"]):
         yield Point("With gate parameters recovered from mean gates by the printed rule, every run diverges.", link)
@@ -193,7 +194,7 @@ def _printed_rule(rules: pd.DataFrame) -> Iterator[Point]:
 
 
 def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
-    """How many of the leading genes stay under each other scaling of the leukaemia data."""
+    """How many of the leading genes remain under the other scalings of the leukaemia data."""
     first = _leading(shares, INTENSITY)
     others = shares[shares["experiment"] != INTENSITY].drop_duplicates("experiment")
     stay = [
@@ -208,7 +209,7 @@ def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
 
 
 def sparse_messages(card: Card, source: Source) -> Iterator[Point]:
-    """What sparse communication throughout costs E-FLoPS as the paper describes it, and with error feedback."""
+    """The cost of sparse communication throughout for E-FLoPS, as the paper describes it and with error feedback."""
     communication = _metric(source.table(needs.COMMUNICATION), "share_training")
     if communication is not None:
         yield from _table1_bytes(card, communication[communication["experiment"] == TABLE])
@@ -277,14 +278,15 @@ def _aims(tests: pd.DataFrame) -> Iterator[Point]:
 
 
 def _parts(tests: pd.DataFrame) -> Iterator[Point]:
-    """Which part of what is gained on MNIST is the feedback's, and which the gates'."""
+    """How much of the gain on MNIST comes from the feedback, and how much from the gates."""
     for row in tests[tests["draws"] == "all"].itertuples():
         change = _interval(row.difference, row.low, row.high)
         yield Point(f"Accuracy on MNIST, “{row.reference}” minus “{row.other}”: {change}.", _link(needs.FEEDBACK))
 
 
 def shared_gates(_: Card, source: Source) -> Iterator[Point]:
-    """What a gate per gene changes on the leukaemia data, and a gate per unit on MNIST, beside gates of weights."""
+    """The effect of a gate per gene on the leukaemia data, and of a gate per unit on MNIST, compared with a gate per
+    weight."""
     genes, units = source.table(needs.GENE_GATES), source.table(needs.UNIT_GATES)
     if genes is not None:
         rows = [
@@ -326,7 +328,7 @@ def beyond(_: Card, source: Source) -> Iterator[Point]:
 
 
 def tau(one: pd.Series, other: pd.Series) -> float:
-    """Kendall's tau-b of two series of the methods that both have; 0 where either has no order."""
+    """Kendall's tau-b of two series over their common methods; 0 if either is constant."""
     both = one.index.intersection(other.index)
     value = float(stats.kendalltau(one.loc[both], other.loc[both]).statistic)
     return 0.0 if pd.isna(value) else value
@@ -338,7 +340,7 @@ def _link(path: str) -> str:
 
 
 def _clear(cells: pd.DataFrame) -> np.ndarray:
-    """Which effects of T are clear, by Holm over all of the cells."""
+    """Which effects of T are significant after Holm's adjustment over all cells."""
     return holm(cells["p"].to_numpy(float)) < ALPHA
 
 
@@ -347,7 +349,7 @@ def _change(row: pd.Series) -> str:
 
 
 def _interval(mean: float, low: float, high: float) -> str:
-    """A difference with its interval, where it has one."""
+    """A difference with its interval, if it has one."""
     return signed(mean) if pd.isna(low) else f"{signed(mean)} ({signed(low)} to {signed(high)})"
 
 

@@ -1,4 +1,4 @@
-"""What the summary is made of: points by subject, and claims with their verdicts; JSON and Markdown are its forms."""
+"""The content of the summary: points by subject, and claims with their verdicts; written as JSON and Markdown."""
 
 from dataclasses import asdict, dataclass
 
@@ -27,7 +27,7 @@ class Point:
     Args:
         text: a sentence, its numbers from this run.
         link: its runs on the explorer's page, such as `tables/sparse_regime` or `scorecard?line=claim/syn-r2`.
-        headline: which of `HEADLINES` the sentence stands under on the front page; empty for none.
+        headline: the entry of `HEADLINES` under which the front page shows the sentence; empty for none.
 
     Example:
         Point("Error feedback restores support recovery: +0.180 (+0.120 to +0.240).", "tables/feedback", COMMUNICATION)
@@ -42,9 +42,9 @@ class Point:
 class Claim:
     """A claim of the paper.
 
-    short: the claim in plain words; text: in the paper's; verdict: of the scorecard; effect: the weakest comparison in
-    a sentence, with its interval, or why there is none; link: its line on the explorer's page; topic: what is claimed,
-    as part of a list.
+    short: the claim in plain words; text: in the paper's words; verdict: the scorecard's; effect: the weakest
+    comparison in a sentence, with its interval, or why there is none; link: its line in the explorer; topic: the
+    claim as it appears in a list.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run found; verdicts: how many lines of each section of the scorecard got each verdict."""
+    """The findings of a run; verdicts: how many lines of each scorecard section got each verdict."""
 
     verdicts: dict[str, dict[str, int]]
     claims: tuple[Claim, ...]
@@ -74,7 +74,7 @@ class Summary:
 
     @property
     def headlines(self) -> list[Point]:
-        """One point per headline that anything was found for: its first sentences, with the link of the first."""
+        """One point per headline with findings: its first sentences, with the link of the first."""
         points = [point for subject in self.subjects for point in subject.points]
         found = {name: [each for each in points if each.headline == name][:most] for name, most in HEADLINES.items()}
         return [
@@ -98,13 +98,13 @@ class Summary:
 
     @classmethod
     def of(cls, values: object) -> "Summary":
-        """The summary whose JSON values these are; a ValueError where they are none."""
+        """The summary with these JSON values; a ValueError if they are invalid."""
         return TypeAdapter(cls).validate_python(values)
 
     def markdown(self, links: bool = True) -> str:
-        """The title, and below each subject its points, each with a link to its runs.
+        """The title, the subjects and their points, each with a link to its runs.
 
-        The blank lines around nested lists are what reStructuredText needs, which the report shows without the links.
+        reStructuredText, which the report shows without the links, needs the blank lines around nested lists.
         """
         lines = [TITLE, ""]
         for subject in self.subjects:

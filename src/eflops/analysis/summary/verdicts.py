@@ -1,4 +1,4 @@
-"""The points on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
+"""The findings on the scorecard: claims that hold, do not hold or are inconclusive, genes, the constraint."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -69,7 +69,8 @@ def holds(card: Card, _: Source) -> Iterator[Point]:
 
 
 def does_not_hold(card: Card, _: Source) -> Iterator[Point]:
-    """The claims that differ, with the likely reason; of each kind of number, how many differ and the furthest."""
+    """The claims that differ, with the likely reason; for each kind of number, how many differ and the largest
+    difference."""
     for line in _claims(card, Verdict.DIFFERS):
         ground = _ground(line)
         reason = f" The likely reason: {ground['because']}." if ground["because"] else ""
@@ -109,7 +110,7 @@ def inconclusive(card: Card, _: Source) -> Iterator[Point]:
 
 
 def not_judged(card: Card, _: Source) -> Iterator[Point]:
-    """How many numbers and claims are not judged, and the reason of most."""
+    """How many numbers and claims are not judged, and the most frequent reason."""
     reasons = Counter(line["reason"] for line in card["lines"] if line["verdict"] == Verdict.UNJUDGED)
     if reasons:
         reason = reasons.most_common(1)[0][0]
@@ -118,7 +119,8 @@ def not_judged(card: Card, _: Source) -> Iterator[Point]:
 
 
 def genes(card: Card, source: Source) -> Iterator[Point]:
-    """Whether the lists of Table 2 stand out, and which genes of E-FLoPS's are not among ours, nor any trial's."""
+    """Whether the lists of Table 2 are outliers, and which genes of the paper's E-FLoPS neither we nor any trial
+    select."""
     facts = {(each["method"], each["settings"]): each for each in card["facts"]["lists"]}
     for line in card["lines"]:
         if line["section"] != section_of(LISTS).name or (line["column"], "searched") not in facts:
@@ -152,7 +154,7 @@ def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str
 
 
 def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
-    """The most that any setting of the search comes to."""
+    """The best result of any setting of the search."""
     settings = trials[trials["method"] == METHOD]
     if LISTED not in settings or settings[LISTED].isna().all():
         return
@@ -185,13 +187,13 @@ def constraint(card: Card, _: Source) -> Iterator[Point]:
 
 
 def _ends(values: Mapping[str, ValueJson]) -> str:
-    """The lowest and the highest of several values, by where they are."""
+    """The lowest and the highest of several values, with their location."""
     ends = dict.fromkeys(extreme(values, key=lambda at: values[at]["mean"] or 0.0) for extreme in (min, max))
     return " to ".join(f"{_interval(values[at], '{:.3g}'.format)}{f' at {at}' if at else ''}" for at in ends)
 
 
 def _claims(card: Card, verdict: Verdict) -> list[LineJson]:
-    """The claims with a verdict; the constraint has a subject of its settings."""
+    """The claims with a verdict, without the constraint, which is a separate subject."""
     return [
         line
         for line in card["lines"]
@@ -200,13 +202,13 @@ def _claims(card: Card, verdict: Verdict) -> list[LineJson]:
 
 
 def _ground(line: LineJson) -> GroundJson:
-    """What decides a claim; of two algorithms with one verdict, what decides it against the first."""
+    """The reason of a claim's verdict; if two algorithms share it, the reason for the first."""
     reason = Rationale(Verdict(line["verdict"]), line["reason"].removesuffix("."), "", 0, 1)
     return line["grounds"][0] if line["grounds"] else cast(GroundJson, asdict(reason))
 
 
 def _beside(line: LineJson, section: Section, card: Card) -> str:
-    """A number of ours with its interval, and the paper's."""
+    """Our number with its interval, and the paper's."""
     where = line["text"] or (f"{section.corner} {line['row']}" if section.corner else "")
     name = ", ".join(part for part in (card["labels"].get(line["column"], line["column"]), where) if part)
     ours = _interval(line["ours"][0]) if line["ours"] else formatted(None)

@@ -1,4 +1,4 @@
-"""The summary as files, and what a finished run says last."""
+"""The summary as files, and as the closing message of a run."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -31,28 +31,28 @@ SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {
 
 
 def summarise(source: Source) -> Summary:
-    """The summary of the scorecard and tables that a source may read."""
+    """The summary from the scorecard and tables that a source may read."""
     card: Card = read_json(source.path(SCORECARD))
     subjects = [Subject(name, tuple(points(card, source))) for name, points in SUBJECTS.items()]
     return Summary(card["sections"], verdicts.claims(card), tuple(subject for subject in subjects if subject.points))
 
 
 def form(summary: Summary, suffix: str) -> str:
-    """The text of the form that a file's ending names: all fields, for reading, or for the report."""
+    """The text of the form that a file's suffix names: JSON, Markdown, or reStructuredText for the report."""
     if suffix == ".json":
         return json.dumps(summary.as_json(), indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     return summary.markdown(links=suffix == ".md")
 
 
 def write(results: Path, sources: frozenset[str], trials: Iterable[str], out: Iterable[Path]) -> None:
-    """Write the summary of a results folder in the form of each file's ending."""
+    """Write the summary of a results folder in the form that each file's suffix names."""
     summary = summarise(Source(results, files=sources, resources=tuple(trials)))
     for path in out:
         write_text(path, form(summary, path.suffix))
 
 
 def closing(results: Path) -> str:
-    """What a finished run says last, in about ten lines: the verdicts, what was found, and where to look."""
+    """The closing message of a run, in about ten lines: the verdicts, the findings, and where to look."""
     try:
         summary = Summary.of(read_json(results / paths.SUMMARY))
     except FileNotFoundError:

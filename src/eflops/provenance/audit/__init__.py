@@ -1,1 +1,1 @@
-"""Whether a results folder holds together: every record, data file, table, figure and verdict."""
+"""The consistency of a results folder: every record, data file, table, figure and verdict."""

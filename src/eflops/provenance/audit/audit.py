@@ -1,4 +1,4 @@
-"""The audit of a whole results folder: everything that can be checked without training, without torch."""
+"""The audit of a whole results folder: everything that can be checked without training and without torch."""
 
 import itertools
 import os
@@ -27,7 +27,7 @@ from eflops.provenance.audit.products import (
     check_summary,
 )
 from eflops.provenance.audit.records import Code, Examined, examine
-from eflops.provenance.audit.sample import check_references, check_weights, new_seed, sample, shuffled
+from eflops.provenance.audit.sample import check_draws, check_references, check_weights, new_seed, sample, shuffled
 from eflops.provenance.audit.study import (
     check_benchmarks,
     check_data_settings,
@@ -54,13 +54,13 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True)
 class Options:
-    """What is checked.
+    """What to check.
 
-    pictures: whether figures are drawn again; weights: of how many records metrics are computed again, chosen by the
-    seed (None: as many as `seconds` allow); every: of all of them. signer: the fingerprint of the key that must have
-    signed the folder. page: makes the explorer's page of a folder under the name that it was made with.
-    configs: config files instead of the recorded study; cores: processes side by side; present: whether the results
-    are compared with the config of the working folder.
+    pictures: whether to redraw figures; weights: the number of records to re-evaluate from their weights, chosen by
+    the seed (None: as many as `seconds` allow); every: whether to re-evaluate all. signer: the fingerprint of the
+    key that must have signed the folder. page: builds the explorer's page of a folder under the given name.
+    configs: config files instead of the recorded study; cores: parallel processes; present: whether to compare the
+    results with the config of the working folder.
     """
 
     configs: tuple[Path, ...] = ()
@@ -77,7 +77,7 @@ class Options:
 
 @dataclass
 class Report:
-    """What was audited, and the findings."""
+    """The counts of what was audited, and the findings."""
 
     folder: Path
     records: int = 0
@@ -116,7 +116,7 @@ def audit(folder: Path, options: Options | None = None) -> Report:
 
 
 def audit_crate(folder: Path, options: Options | None = None) -> Report:
-    """Audit a crate: all its files, and its results with the resources that it brings along."""
+    """Audit a crate: all its files, and its results with the resources in the crate."""
     damaged = list(checksums.check(folder))
     trust.disown(folder)
     if not (folder / CRATE_RESULTS / NAME).is_file():  # a config that the crate brings must not stand for its study
@@ -141,6 +141,7 @@ def _audit_store(store: Store, study: Study, report: Report, options: Options) -
         "data": lambda: [*check_data_files(store), *check_data_settings(store, config)],
         "targets.yaml": lambda: check_targets(store),
         "benchmarks": lambda: check_benchmarks(store, config),
+        "draws": lambda: check_draws(store, config, refitted, options.seed),
         "references": lambda: check_references(store, config, refitted, options.seed),
         "jobs": lambda: check_jobs(store, config, hashes),
         "files": lambda: check_layout(store, config),
@@ -156,7 +157,7 @@ def _audit_store(store: Store, study: Study, report: Report, options: Options) -
 
 
 def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """What a check finds; one that stumbles over something unforeseen says so, and the others go on."""
+    """The findings of a check; an unexpected error becomes a finding, so the other checks continue."""
     findings: list[Finding] = []
     try:
         findings.extend(check())
@@ -167,7 +168,7 @@ def guarded(name: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
 
 @dataclass(frozen=True)
 class AuditContext:
-    """What processes side by side share."""
+    """The data that parallel processes share."""
 
     store: Store
     config: Config
@@ -176,7 +177,8 @@ class AuditContext:
 
 
 def _examine_all(context: AuditContext, report: Report) -> dict[str, Examined]:
-    """The records, experiment by experiment; gathered texts of whole ones are kept for what is made from them."""
+    """Check the records, experiment by experiment; gathered texts of complete experiments are kept for their
+    products."""
     groups: dict[str, list[str]] = {name: [] for name in (*context.config.experiments, *context.config.searches)}
     for path in context.store.record_paths():
         groups.setdefault(path.partition("/")[0], []).append(path)
@@ -203,7 +205,7 @@ def _examine(context: AuditContext, group: tuple[str, Sequence[str]]) -> tuple[E
 
 
 def _check_products(context: AuditContext, whole: set[str], report: Report) -> Iterator[Finding]:
-    """Tables and figures, rebuilt and compared; those without all of their records are findings."""
+    """Rebuild and compare tables and figures; one with missing records is a finding."""
     planned = products(context.config)
     for product in planned:
         if lacking := sorted(set(product.experiments) - whole):
@@ -224,7 +226,7 @@ def _check_product(context: AuditContext, product: Product) -> tuple[list[Findin
 
 
 def _check_weights(context: AuditContext, examined: dict[str, Examined], report: Report) -> list[Finding]:
-    """A sample of the records that hold their weights, computed again; on all cores where their number is given."""
+    """Re-evaluate a sample of the records that hold their weights; on all cores if the number of records is given."""
     data = {path: name for each in examined.values() for path, name in sorted(each.weighted.items())}
     options, findings = context.options, []
     if options.every or options.weights is not None:
@@ -251,7 +253,7 @@ def _weights_of(context: AuditContext, paths: Sequence[str]) -> tuple[list[Findi
 
 @dataclass
 class Progress:
-    """A line on standard error every few seconds of something that takes longer."""
+    """Progress lines on standard error, every few seconds."""
 
     total: int
     what: str
@@ -274,7 +276,7 @@ _context: list[AuditContext] = []
 def side_by_side(
     job: Callable[[AuditContext, Item], Outcome], items: Sequence[Item], context: AuditContext
 ) -> Iterator[Outcome]:
-    """What a job makes of each item, in their order, in as many processes as the options say."""
+    """The result of a job for each item, in order, computed in parallel."""
     cores = min(context.options.cores, len(items))
     if cores <= 1:
         yield from (job(context, item) for item in items)

@@ -1,4 +1,4 @@
-"""What training jobs left besides records: the spec that each worked by, and the manifest of its records."""
+"""The files of training jobs besides records: the spec of each job, and the manifest of its records."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Files that should be there and are not, files that nothing accounts for, and data files against their manifests."""
+"""Missing files, unexpected files, and data files compared with their manifests."""
 
 import re
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ TOP_PUBLISHED = TOP | {RECORDS, SMALL, "targets.yaml", "benchmarks.csv"}
 
 
 def check_layout(store: Store, config: Config) -> Iterator[Finding]:
-    """Compare the files that are there with those that the config asks for, and those that may be there."""
+    """Compare the existing files with the required files and the allowed files."""
     present = {path for path in store.files() if path.split("/")[0] not in FREE and not path.startswith(".")}
     required = required_files(store, config)
     # Of plans that no product needs, such as searches, there may be files.
@@ -50,7 +50,7 @@ def check_layout(store: Store, config: Config) -> Iterator[Finding]:
 
 
 def required_files(store: Store, config: Config) -> set[str]:
-    """What must be there: all products, and the records, data and gathered files of every plan that was run."""
+    """The required files: all products, and the records, data and gathered files of every plan that was run."""
     planned = products(config)
     suffix = paths.UNPUBLISHED_SUFFIX if store.published else ()
     required = {path for entry in planned for path in entry.files if not path.endswith(suffix)}
@@ -69,7 +69,7 @@ def required_files(store: Store, config: Config) -> set[str]:
 
 
 def check_data_files(store: Store) -> Iterator[Finding]:
-    """Every manifest against its own hash, and the arrays beside it, where they are there, against the manifest."""
+    """Check every manifest against its hash, and existing arrays against the manifest."""
     for path in store.files():
         match = re.fullmatch(rf"{DATA}/([^/]+/[^/]+)/{re.escape(MANIFEST)}", path)
         if match is None:

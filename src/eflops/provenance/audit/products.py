@@ -1,4 +1,4 @@
-"""What follows from the records, rebuilt and compared: gathered files, tables, figures, scorecard, summary."""
+"""Rebuild and compare what follows from the records: gathered files, tables, figures, scorecard, summary."""
 
 import base64
 import csv
@@ -41,7 +41,7 @@ SUMMARIES = (SUMMARY, SUMMARY_TEXT, SUMMARY_OF_REPORT)
 
 
 def check_gathered(store: Store, source: FromRecords) -> Iterator[Finding]:
-    """Gathered files against the same gathered again, of the experiments whose records are whole."""
+    """Check the gathered files of experiments with complete records against rebuilt ones."""
     for name, text in source.texts.items():
         path = store.folder / name
         if path.exists():
@@ -49,7 +49,7 @@ def check_gathered(store: Store, source: FromRecords) -> Iterator[Finding]:
 
 
 def check_product(store: Store, source: Source, product: Product, config: Config, pictures: bool) -> Iterator[Finding]:
-    """The files of a table or figure against a rebuilt one."""
+    """Check the files of a table or figure against a rebuilt one."""
     made = remake(product, source, config)
     for name in product.files:
         path = store.folder / name
@@ -65,7 +65,7 @@ def check_product(store: Store, source: Source, product: Product, config: Config
 
 
 def check_scorecard(store: Store, source: Source, config: Config, whole: set[str]) -> Iterator[Finding]:
-    """Every line of the scorecard, and the text of its form for reading, where all that it judges is whole."""
+    """Check every line of the scorecard, and its Markdown form, if all experiments that it judges are complete."""
     path = store.folder / SCORECARD
     if not path.exists() or not whole.issuperset(verdicts.scorecard_experiments(store.folder, config)):
         return
@@ -86,12 +86,12 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
 
 
 def _by_line(card: Card) -> dict[str, object]:
-    """A scorecard with its lines by their ids."""
+    """A scorecard with its lines indexed by id."""
     return {**card, "lines": {line["id"]: line for line in card["lines"]}}
 
 
 def check_summary(store: Store, config: Config) -> Iterator[Finding]:
-    """Every line of the summary's files."""
+    """Check every line of the summary's files."""
     present = [name for name in SUMMARIES if (store.folder / name).exists()]
     if not present:
         return
@@ -110,7 +110,8 @@ def check_summary(store: Store, config: Config) -> Iterator[Finding]:
 def check_explorer(
     store: Store, config: Config, whole: set[str], page: Callable[[Path, str], str] | None
 ) -> Iterator[Finding]:
-    """The explorer's page, part by part, where all that it shows is whole; another zlib may pack it otherwise."""
+    """Check the explorer's page part by part, uncompressed because zlib versions differ, if all experiments are
+    complete."""
     path = store.folder / EXPLORER
     if page is None or not path.exists() or not whole.issuperset(config.experiments):
         return
@@ -131,7 +132,7 @@ def inflated(page: str) -> list[str]:
 
 
 def compare_csv(file: str, stored: str, expected: str, exact: bool) -> Iterator[Finding]:
-    """The cells in which two CSV texts differ; the first few are listed one by one."""
+    """The cells in which two CSV texts differ; only the first few are listed."""
     if stored == expected:
         return
     (head, *rows), (right_head, *right_rows) = _rows(stored), _rows(expected)
@@ -158,7 +159,7 @@ def compare_lines(file: str, stored: str, expected: str) -> Iterator[Finding]:
 
 
 def close(cell: object, expected: object) -> bool:
-    """Whether two cells are numbers that differ in the rounding of their last digits alone."""
+    """Whether two cells are numbers that differ only in the rounding of their last digits."""
     try:
         return math.isclose(float(str(cell)), float(str(expected)), rel_tol=ROUNDING, abs_tol=ROUNDING)
     except ValueError:

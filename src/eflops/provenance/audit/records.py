@@ -1,4 +1,4 @@
-"""The records of an experiment: each against its schema and hash, itself, its path, the config, the data, the code."""
+"""Check the records of an experiment against schema, hash, path, config, data and code."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,9 +23,10 @@ Code = Counter[tuple[str, str]]
 
 @dataclass
 class Examined:
-    """The records of an experiment: whether every planned one is valid and at its path, and which hold their weights.
+    """The records of an experiment: whether every planned one is valid and at its path.
 
-    weighted: the data of each record that holds its weights; hashes: of every valid record; both by path below runs.
+    weighted: the data hash of each record that holds its weights; hashes: the hash of every valid record; both by
+    path below runs.
     """
 
     records: int
@@ -37,7 +38,7 @@ class Examined:
 
 
 def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tuple[Examined, dict[str, Record]]:
-    """Check the records that lie at these paths below the runs; the outcome, and the valid records."""
+    """Check the records at these paths below the runs; returns the outcome and the valid records."""
     records, damaged = read_records(store, paths)
     misplaced = list(check_paths(records))
     wrong = {finding.path.removeprefix(f"{RUNS}/") for finding in misplaced}
@@ -63,7 +64,7 @@ def examine(store: Store, config: Config, name: str, paths: Sequence[str]) -> tu
 
 
 def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record], list[Finding]]:
-    """The records that are valid by themselves, by their path below the runs, and what is wrong with the others."""
+    """The records with a valid schema and hash, by path below the runs, and findings on the others."""
     valid, findings = {}, []
     for path in paths:
         try:
@@ -75,7 +76,7 @@ def read_records(store: Store, paths: Iterable[str]) -> tuple[dict[str, Record],
 
 
 def check_paths(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """Records that lie where another run's should, and those whose parts contradict each other."""
+    """Check that each record is at its run's path, and that its parts do not contradict each other."""
     for path, entry in records.items():
         if record_path(entry) != path:
             yield Finding("damaged", f"{RUNS}/{path}", f"it holds the record of {record_path(entry)}")
@@ -84,7 +85,7 @@ def check_paths(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def check_settings(records: Mapping[str, Record], config: Config, name: str) -> Iterator[Finding]:
-    """Planned records of an experiment that were made with something else than the study's config says."""
+    """Check that planned records of an experiment were made with the settings of the study's config."""
     for path, expected in _planned(records, config, name):
         entry = records[path]
         origin = entry.origin
@@ -99,7 +100,7 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
 
 
 def check_data(records: Mapping[str, Record], store: Store) -> Iterator[Finding]:
-    """Records that were trained on other data than lie there now."""
+    """Check that records were trained on the stored data."""
     manifests = _manifests(records, store)
     for path, entry in records.items():
         data = entry.origin.data
@@ -108,12 +109,12 @@ def check_data(records: Mapping[str, Record], store: Store) -> Iterator[Finding]
 
 
 def planned_paths(config: Config, name: str) -> list[str]:
-    """Where the records of an experiment or search are to lie, below the runs."""
+    """The planned paths of the records of an experiment or search, below the runs."""
     return [f"{name}/{path}" for path in plan_of(config, name).record_paths]
 
 
 def differences(actual: object, expected: object, path: str = "") -> Iterator[tuple[str, object, object]]:
-    """Where two JSON values differ: the key, the actual and the expected value."""
+    """The differences of two JSON values: key, actual value, expected value."""
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):
         for key in sorted({*actual, *expected}, key=str):
             yield from differences(actual.get(key), expected.get(key), f"{path}.{key}" if path else str(key))
@@ -125,7 +126,7 @@ def differences(actual: object, expected: object, path: str = "") -> Iterator[tu
 
 
 def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Each planned record that is there, with what the config says of it."""
+    """Each existing planned record, with its expected content from the config."""
     if name not in config.experiments and name not in config.searches:
         return
     for spec in cell_specs(config, name):
@@ -142,7 +143,7 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
 
 
 def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """One finding for the records of an experiment that differ from the present code in the same modules."""
+    """One finding per set of changed modules, for the records of an experiment that differ from the present code."""
     groups: dict[tuple[str, str], list[str]] = defaultdict(list)
     for path, entry in records.items():
         changed = changed_modules(entry)
@@ -154,13 +155,13 @@ def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def changed_modules(entry: Record) -> str:
-    """In words, the modules that differ between a record and the present code; empty where none do."""
+    """The modules that differ between a record and the present code, in words; empty if none do."""
     job = entry.origin.job
     return describe_change(entry.origin.code, training_hashes(job.method, job.model, job.engine))
 
 
 def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
-    """In words, which modules changed, were added or were removed."""
+    """The modules that were changed, added or removed, in words."""
     parts = {
         "changed": [name for name in before if name in now and before[name] != now[name]],
         "new": [name for name in now if name not in before],
@@ -170,7 +171,7 @@ def describe_change(before: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 
 def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Finding]:
-    """What a record says of its result against itself, and weights that two runs share."""
+    """Check that each record's result is consistent, and that no two runs share weights."""
     clients = {data: len(manifest["clients"]) or None for data, manifest in _manifests(records, store).items()}
     for path, entry in records.items():
         try:
@@ -182,7 +183,7 @@ def check_outcomes(records: Mapping[str, Record], store: Store) -> Iterator[Find
 
 
 def _shared_weights(records: Mapping[str, Record]) -> Iterator[Finding]:
-    """Runs of one cell and variant that have the same weights under different draws or seeds: one is a copy."""
+    """Find runs of one cell and variant with equal weights under different draws or seeds: one is a copy."""
     first: dict[tuple[str, str, str], str] = {}
     for path, entry in records.items():
         result, settings = entry.result, entry.origin.settings
@@ -195,7 +196,7 @@ def _shared_weights(records: Mapping[str, Record]) -> Iterator[Finding]:
 
 
 def _manifests(records: Mapping[str, Record], store: Store) -> dict[str, dict[str, Any]]:
-    """The valid manifests of the data that records name; another check reports the invalid ones."""
+    """The valid manifests of the data of these records; another check reports invalid ones."""
     manifests = {}
     for data in {entry.origin.data for entry in records.values()}:
         with suppress(UserError):

@@ -1,4 +1,4 @@
-"""A record's result against itself: metrics, curve, support, weights, operations and traffic must agree."""
+"""Consistency of a record's result: metrics, curve, support, weights, operations and traffic must agree."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -16,9 +16,9 @@ PHASES = ("training", "finetuning")
 
 
 def contradictions(entry: Record, clients: int | None = None) -> Iterator[str]:
-    """What in a record's result contradicts the rest of it, in words.
+    """The contradictions within a record's result, in words.
 
-    clients: how many clients its data have, where that is known.
+    clients: the number of clients of its data, if known.
     """
     result = entry.result
     lengths = {len(result.curve.phase), *map(len, result.curve.metrics.values())}
@@ -67,12 +67,12 @@ def whole(result: Result) -> np.ndarray:
 
 
 def rounds_of(settings: Mapping[str, int]) -> dict[str, int]:
-    """The rounds of each phase that settings ask for."""
+    """The number of rounds of each phase under these settings."""
     return dict(zip(PHASES, (settings["rounds"], settings["finetune_rounds"]), strict=True))
 
 
 def _curve(entry: Record) -> Iterator[str]:
-    """The rounds of the curve, which settings and `evaluate_every` determine."""
+    """Check the rounds of the curve, which settings and `evaluate_every` determine."""
     expected = _evaluated(rounds_of(entry.origin.settings), entry.origin.job.evaluate_every)
     end = entry.result.diverged_round
     if (entry.result.status == "diverged") != (end is not None):
@@ -87,7 +87,7 @@ def _curve(entry: Record) -> Iterator[str]:
 
 
 def _evaluated(rounds: Mapping[str, int], every: int) -> Iterator[tuple[str, int]]:
-    """The evaluated rounds with their phase, one by one, as a forged record may ask for any number of them."""
+    """The evaluated rounds with their phase; a generator, because a forged record may claim any number of rounds."""
     first = 0
     for phase, count in rounds.items():
         yield from ((phase, first + turn + 1) for turn in range(0, count, every) if turn != count - 1)
@@ -97,7 +97,7 @@ def _evaluated(rounds: Mapping[str, int], every: int) -> Iterator[tuple[str, int
 
 
 def _operations(entry: Record) -> Iterator[str]:
-    """The operations of a prediction, which follow from the support."""
+    """Check the operations of a prediction, which follow from the support."""
     result = entry.result
     if entry.origin.job.model in COMPUTED:
         kept = len(result.support) + sum(value != 0 for value in result.ungated)
@@ -111,7 +111,7 @@ def _operations(entry: Record) -> Iterator[str]:
 
 
 def _traffic(entry: Record, clients: int) -> Iterator[str]:
-    """The bytes of each phase, which follow from its rounds, the selected clients and the size of a message."""
+    """Check the bytes of each phase, which follow from its rounds, the selected clients and the message size."""
     result, job = entry.result, entry.origin.job
     there = 1 if job.pooled else clients
     selected = max(1, math.floor(job.client_fraction * there + 1e-9))

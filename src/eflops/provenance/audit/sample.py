@@ -1,6 +1,6 @@
 """A sample of the results recomputed from the data: metrics of the weights that records hold, and fits of references.
 
-Without torch or training's code. The seed that chooses the sample is printed, so that the choice can be repeated.
+Does not use torch or the training code. The seed of the sample is printed, so the choice can be repeated.
 """
 
 import csv
@@ -17,13 +17,13 @@ from typing import TypeVar
 import numpy as np
 
 from eflops.config.models import Config
-from eflops.config.plan import plan_of
+from eflops.config.plan import all_plans, plan_of
 from eflops.config.products import products
 from eflops.data.federation import Federation, load, unit_of
 from eflops.errors import UserError
 from eflops.provenance.audit.products import close
 from eflops.provenance.audit.results import whole
-from eflops.provenance.data import data_folder, stored_manifest
+from eflops.provenance.data import can_rebuild, data_folder, has_arrays, stored_manifest
 from eflops.results import labels, paths
 from eflops.results.findings import Finding
 from eflops.results.record import Record
@@ -37,17 +37,17 @@ Rows = list[dict[str, str]]
 
 
 def new_seed() -> int:
-    """A seed that nobody could know beforehand, short enough to be typed."""
+    """An unpredictable seed, short enough to type."""
     return secrets.randbelow(10**6)
 
 
 def shuffled(items: Sequence[Item], seed: int) -> list[Item]:
-    """The items in an order that the seed chooses."""
+    """The items in a random order given by the seed."""
     return random.Random(seed).sample(items, len(items))
 
 
 def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
-    """The first items, so many, of the order that the seed chooses, in their own order; all where no count is given."""
+    """A random sample of `count` items in their original order; all items if `count` is None."""
     if count is None or count >= len(items):
         return list(items)
     chosen = set(shuffled(range(len(items)), seed)[:count])
@@ -55,9 +55,9 @@ def sample(items: Sequence[Item], count: int | None, seed: int) -> list[Item]:
 
 
 def check_weights(store: Store, paths: Iterable[str], seconds: float = math.inf) -> tuple[list[Finding], int]:
-    """Records whose metrics are not those of their weights, and how many were computed before time was up.
+    """Findings on records whose metrics do not follow from their weights, and how many were checked in the given time.
 
-    One whose data cannot be had is said to be unchecked.
+    A record whose data are unavailable is reported as unchecked.
     """
     end, count = time.monotonic() + seconds, 0
     findings: list[Finding] = []
@@ -86,7 +86,7 @@ def _check_record(store: Store, path: str, folder: Path) -> Iterator[Finding]:
 
 
 def metrics(entry: Record, federation: Federation) -> Metrics:
-    """The test metrics of a record's weights."""
+    """The test metrics computed from a record's weights."""
     theta = whole(entry.result).astype(float)
     values = MODELS[entry.origin.job.model](theta, federation)
     truth = federation.truth.get("support")
@@ -132,8 +132,27 @@ MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
 }
 
 
+def check_draws(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
+    """Stored arrays of so many draws (None: all) against those that their settings give, made again."""
+    names = {
+        f"{plan.dataset}/{labels.data_label(ratio, draw)}"
+        for plan in all_plans(config)
+        for ratio in plan.ratios
+        for draw in plan.draws
+    }
+    stored = [name for name in sorted(names) if has_arrays(store, name)]
+    for name in sample(stored, count, seed):
+        try:
+            expected = stored_manifest(store, name)["sha256"]
+            with tempfile.TemporaryDirectory(prefix="eflops-") as folder:
+                if can_rebuild(store, name):
+                    data_folder(store, name, expected, Path(folder), stored=False)
+        except UserError as error:
+            yield Finding("different", f"data/{name}", f"it cannot be rebuilt from its settings: {error}")
+
+
 def check_references(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
-    """Every table of references that a product reads; of so many draws (None: all) they are fitted again."""
+    """Check every table of references that a product reads, by fitting them again on some draws (None: all)."""
     inputs = {path for product in products(config) for path in product.inputs}
     draws: list[tuple[str, str, Rows]] = []
     for name in config.experiments:

@@ -1,4 +1,4 @@
-"""The study against itself, the records, the data, the paper's numbers, the files beside it and the present config."""
+"""Check the study against its hash, the records, the data, the paper's numbers, other files and the present config."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,7 +24,7 @@ FILE = Path("config.yaml")
 
 
 def check_study(store: Store, recorded: Study) -> Iterator[Finding]:
-    """The study's own hash and, where it was published, that of all other files; a signature that disappeared."""
+    """Check the study's hash and, if published, the hash of all other files and the signature."""
     stored = recorded.stored
     if (signed := stored.get(study.SIGNER)) and checksums.signer(store.folder) != signed:
         yield Finding(
@@ -40,7 +40,7 @@ def check_study(store: Store, recorded: Study) -> Iterator[Finding]:
 
 
 def check_study_code(recorded: Study, code: Code) -> Iterator[Finding]:
-    """Modules of which the study states another hash than the records do."""
+    """Check that the study states the same module hashes as the records."""
     for (module, digest), count in sorted(code.items()):
         stated = recorded.code.get(module)
         if recorded.code and stated != digest:
@@ -49,7 +49,7 @@ def check_study_code(recorded: Study, code: Code) -> Iterator[Finding]:
 
 
 def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
-    """Data draws that were made with other settings than the study's config says, in what both state."""
+    """Check that data draws were built with the settings of the study's config."""
     for plan in all_plans(config):
         expected = data_settings(config.datasets[plan.dataset])
         for ratio in plan.ratios:
@@ -70,7 +70,7 @@ def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> I
 
 
 def check_targets(store: Store) -> Iterator[Finding]:
-    """The paper's numbers that the results were judged by, against the project's; it may have got more since."""
+    """Check the paper's numbers in the results against the project's, which may contain further ones."""
     kept = store.folder / Path(TARGETS).name
     right = next((path for path in (Path(TARGETS), PROJECT / TARGETS) if path.exists()), None)
     if not kept.exists() or right is None:
@@ -81,7 +81,7 @@ def check_targets(store: Store) -> Iterator[Finding]:
 
 
 def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
-    """Times of training jobs that no experiment or search of the study accounts for."""
+    """Check that the study accounts for every timed training job."""
     try:
         measured = times.job_times(store.folder)
         jobs, numbers = list(measured["job"].astype(str)), measured.drop(columns="job").astype(float)
@@ -99,7 +99,7 @@ def check_benchmarks(store: Store, config: Config) -> Iterator[Finding]:
 
 
 def check_present(folder: Path, config: Config) -> Iterator[Finding]:
-    """Experiments that the present config describes otherwise, where the folder is the one that it names."""
+    """Check that the present config describes the experiments as the study does, if it names this folder."""
     if not FILE.exists():
         return
     try:
@@ -115,7 +115,7 @@ def check_present(folder: Path, config: Config) -> Iterator[Finding]:
 
 
 def _changed(config: Config, present: Config, name: str) -> str:
-    """How the present config describes an experiment otherwise, in words; empty where it does not."""
+    """How the present config's description of an experiment differs, in words; empty if it does not."""
     if name not in present.experiments:
         return f"{FILE} has no such experiment any more"
     if name not in config.experiments:

@@ -1,1 +1,1 @@
-"""Where a number comes from: from a cell of a table, a point of a figure or a line of the scorecard to its runs."""
+"""Trace a cell of a table, a point of a figure or a line of the scorecard to its runs."""

@@ -1,8 +1,8 @@
-"""From what the user typed to a results folder, a product and a cell of it.
+"""Resolve what the user typed to a results folder, a product and one of its cells.
 
 A table's cell is named by row and column, a figure's point by series and x, a line of the scorecard by its id. Tables
-and figures keep their plain numbers in a CSV file whose first columns are its keys. A word of an address names a row by
-the value of any key ("0.64", "eflops", also "E-FLoPS"), or says which key it means ("ratio=0.64").
+and figures keep their plain numbers in a CSV file whose first columns are its keys. A word of an address selects rows
+by the value of any key ("0.64", "eflops", also "E-FLoPS"), or of a named key ("ratio=0.64").
 """
 
 import re
@@ -32,7 +32,7 @@ FAVOURED = ("mean", "frequency", "difference", "median")
 
 @dataclass(frozen=True)
 class Address:
-    """What the user named: the file, the words that choose a row, and a column or method."""
+    """The parts that the user typed: the file, the words that select a row, and a column or method."""
 
     file: Path
     words: tuple[str, ...] = ()
@@ -41,7 +41,7 @@ class Address:
 
 @dataclass(frozen=True)
 class DataCell:
-    """One number of a product: the keys of its row, its column and what stands there."""
+    """One number of a product: the keys of its row, its column and its value."""
 
     keys: dict[str, Scalar]
     column: str
@@ -50,7 +50,7 @@ class DataCell:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The options that lead a command to this cell."""
+        """The command line options that select this cell."""
         keys = [("--row", f"{name}={value}") for name, value in self.keys.items() if not pd.isna(value)]
         return (*(word for pair in keys for word in pair), "--column", self.column)
 
@@ -60,7 +60,7 @@ class DataCell:
 
 
 def key_columns(frame: pd.DataFrame) -> list[str]:
-    """The fewest first columns that tell all rows apart, and whatever else names runs though all rows share it."""
+    """The fewest leading columns that identify all rows, and further columns that identify runs."""
     columns = list(frame.columns)
     enough = (width for width in range(1, len(columns)) if not frame.duplicated(columns[:width]).any())
     width = next(enough, len(columns) - 1)
@@ -68,7 +68,7 @@ def key_columns(frame: pd.DataFrame) -> list[str]:
 
 
 def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:
-    """The one cell that an address names; a UserError says what is missing or too much."""
+    """The cell that an address selects; a UserError if it selects none or several."""
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
     named = address.column in values
@@ -87,7 +87,7 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
 
 
 def same(value: object, word: str) -> bool:
-    """Whether a cell holds what a word says, numbers compared as numbers."""
+    """Whether a cell equals a word, with numbers compared as numbers."""
     try:
         return abs(float(str(value)) - float(word)) < 1e-9
     except ValueError:
@@ -95,7 +95,7 @@ def same(value: object, word: str) -> bool:
 
 
 def _favoured(row: pd.Series, values: Iterable[str], file: Path) -> str:
-    """The column that a row is mostly about: a mean or another favoured one, or else its first number."""
+    """The main column of a row: a mean or another favoured one, or else its first number."""
     numeric = [column for column in values if pd.api.types.is_number(row[column]) and not pd.isna(row[column])]
     if not numeric:
         raise UserError(f"{file}: this row has no numbers besides its keys; there is nothing to explain.")
@@ -103,7 +103,7 @@ def _favoured(row: pd.Series, values: Iterable[str], file: Path) -> str:
 
 
 def _fits(rows: pd.DataFrame, word: str, keys: list[str], labels: Mapping[str, str]) -> pd.Series:
-    """Which rows a word fits."""
+    """Which rows match a word."""
     name, equals, value = word.partition("=")
     if equals and name in keys:
         keys, word = [name], value
@@ -122,9 +122,9 @@ def _choices(rows: pd.DataFrame, keys: list[str]) -> str:
 
 
 def results_of(file: Path, named: Path | None) -> Path:
-    """The results folder that a file belongs to: the one it lies in, or one that holds the same file.
+    """The results folder of a file: the one that contains it, or one that contains a copy.
 
-    A picture says which numbers it was drawn from, so it may lie anywhere.
+    A picture states the hash of its numbers, so it may be anywhere.
     """
     if named:
         return named
@@ -148,7 +148,7 @@ def results_of(file: Path, named: Path | None) -> Path:
 
 
 def _missing(file: Path) -> str:
-    """What to do about a file that is not there, in words."""
+    """Advice on a missing file, in words."""
     if file.exists():
         return f"{file}: this is a folder; name a table, a figure or the scorecard in it."
     words = f"{file}: there is no such file; make it with: snakemake --cores 2 {file}"
@@ -165,7 +165,7 @@ def _holds(folder: Path, file: Path, drawn_from: str | None) -> bool:
 
 
 def product_of(folder: Path, config: Config, file: Path) -> Product:
-    """The table or figure that a file is; a picture is known by the hash of its data, whatever it is called."""
+    """The table or figure of a file; a picture is identified by the hash of its data, whatever its name."""
     drawn_from = picture_hash(file) if file.exists() and file.suffix in PICTURES else None
     if drawn_from:
         for product in products(config):
@@ -191,7 +191,7 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def scorecard_lines(folder: Path) -> dict[str, LineJson]:
-    """The lines of a results folder's scorecard, by their ids."""
+    """The lines of a results folder's scorecard, by id."""
     path = folder / SCORECARD
     try:
         return {line["id"]: line for line in read_json(path)["lines"]}
@@ -202,6 +202,6 @@ def scorecard_lines(folder: Path) -> dict[str, LineJson]:
 
 
 def picture_hash(path: Path) -> str | None:
-    """The hash of the data that a picture says it was drawn from."""
+    """The data hash that a picture states."""
     match = DATA_HASH.search(path.read_bytes())
     return match[1].decode() if match else None

@@ -1,4 +1,4 @@
-"""Everything behind one number: the cell, the runs with their records, and the files it was made from."""
+"""Everything behind one number: the cell, its runs with their records, and its input files."""
 
 import math
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BehindRun:
-    """A run behind a number: where its record lies, what it contributes (None where it is not one number)."""
+    """A run behind a number: the path of its record, and its contribution (None if it is not one number)."""
 
     path: str
     record: Record
@@ -36,12 +36,12 @@ class BehindRun:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A number and all it rests on.
+    """A number and its origin.
 
-    file: its path below the results; words: which number in it; address: the same as options of a command; rebuilt:
-    the same number rebuilt from the records; statistic: recomputed from the values of the runs, where it is a plain
-    statistic; files: the hashes of the number's file and of what it was made from besides records; configs: the config
-    files that were given; made_in: the folder that the config names for its results.
+    file: its path below the results; words: the number's position in words; address: the position as command line
+    options; rebuilt: the number rebuilt from the records; statistic: the number recomputed from the values of the
+    runs, if it is a plain statistic; files: the hashes of the number's file and of its inputs besides records;
+    configs: the given config files; made_in: the folder that the config names for its results.
     """
 
     file: str
@@ -64,7 +64,7 @@ class Explanation:
 
 
 def equal(one: Scalar, other: Scalar) -> bool:
-    """Whether two cells hold the same, numbers up to the rounding of their last digits."""
+    """Whether two cells are equal, up to the rounding of the last digits of numbers."""
     if one is None or other is None or pd.isna(one) or pd.isna(other):
         return bool(pd.isna(one) and pd.isna(other))
     if isinstance(one, str) or isinstance(other, str):
@@ -73,7 +73,7 @@ def equal(one: Scalar, other: Scalar) -> bool:
 
 
 def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str | None) -> Explanation:
-    """What is behind the number at an address."""
+    """The explanation of the number at an address."""
     study = read_study(store.folder, *configs)
     if line is not None or address.file.stem == Path(SCORECARD).stem:
         if line is None:
@@ -85,7 +85,7 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
 
 
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
-    """What is behind a cell of a table or a point of a figure."""
+    """The explanation of a table's cell or a figure's point."""
     name = product.csv
     cell = locate(read_table(store.folder / name), address, method_labels(study.config))
     source = from_records(store, study.config)
@@ -108,7 +108,7 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
 
 
 def _require_known(source: FromRecords, product: Product, cell: DataCell) -> None:
-    """Refuse a cell of a method that neither the study nor the references of the data know."""
+    """Reject a cell whose method is neither in the study nor a reference."""
     named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
     fits = [name for name in product.experiments if f"{GATHERED}/{name}.references.csv" in product.inputs]
     known = {*source.labels, *(fit for name in fits for fit in source.references(name)["reference"])}
@@ -120,7 +120,7 @@ def _require_known(source: FromRecords, product: Product, cell: DataCell) -> Non
 
 
 def explain_line(store: Store, study: Study, name: str) -> Explanation:
-    """What is behind a line of the scorecard."""
+    """The explanation of a line of the scorecard."""
     # A verdict needs scipy, which a cell does not need.
     from eflops.provenance.explain.verdicts import line_verdict, runs_behind
 
@@ -145,7 +145,7 @@ def explain_line(store: Store, study: Study, name: str) -> Explanation:
 
 
 def _same_cell(made: "Table | Figure", cell: DataCell) -> Scalar:
-    """The same cell of the rebuilt product, read as it would be from its file."""
+    """The corresponding cell of the rebuilt product, read as from its file."""
     frame = made.data.reset_index(drop=True)
     if cell.row >= len(frame) or cell.column not in frame:
         raise UserError(f"the records give no cell at {cell}; the file does not belong to these records.")

@@ -1,4 +1,4 @@
-"""Making gathered files, tables and figures again from the records alone, beside the results and not in them."""
+"""Rebuild gathered files, tables and figures from the records, without writing to the results."""
 
 import io
 from collections.abc import Callable, Mapping
@@ -39,15 +39,15 @@ def method_labels(config: Config) -> dict[str, str]:
 
 
 def gathered_files(config: Config) -> dict[str, str]:
-    """The files that are gathered from records, below a results folder, and the experiment or search of each."""
+    """The gathered files of a results folder, with the experiment or search of each."""
     return {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in TABLES}
 
 
 @dataclass(frozen=True)
 class FromRecords(Source):
-    """A source whose gathered files are made from the records when they are first read; all else is read as it lies.
+    """A source whose gathered files are rebuilt from the records on first use; other files are read from disk.
 
-    Records' hashes are passed over: the audit checks them all, and `explain` those behind its number.
+    The hashes of records are not checked here: the audit checks all, and `explain` those behind its number.
     """
 
     store: Store | None = None
@@ -56,13 +56,13 @@ class FromRecords(Source):
     _entries: dict[str, Entries] = field(default_factory=dict, compare=False, repr=False)
 
     def has(self, name: str) -> bool:
-        """Whether a file is there or can be made."""
+        """Whether a file exists or can be rebuilt."""
         experiment, suffix = _parts(name)
         assert self.store
         return self.store.has_runs(experiment) if suffix in TABLES else super().has(name)
 
     def text(self, name: str) -> str:
-        """A gathered file, made from the records."""
+        """A gathered file, rebuilt from the records."""
         if name not in self.texts:
             experiment, suffix = _parts(name)
             self.texts[name] = TABLES[suffix](self._records(experiment)).to_csv(index=False)
@@ -81,12 +81,12 @@ class FromRecords(Source):
 
 
 def from_records(store: Store, config: Config) -> FromRecords:
-    """What tables and figures read, made from the records of a store."""
+    """The source of tables and figures, rebuilt from the records of a store."""
     return FromRecords(store.folder, method_labels(config), store=store, config=config)
 
 
 def gathered_texts(config: Config, experiment: str, records: Mapping[str, Record]) -> dict[str, str]:
-    """The gathered files of an experiment, made from its records (by their paths below the runs)."""
+    """The gathered files of an experiment, from its records by path below the runs."""
     paths = plan_of(config, experiment).record_paths
     entries = [(path, records[f"{experiment}/{path}"]) for path in paths]
     wanted = [name for name, owner in gathered_files(config).items() if owner == experiment]
@@ -94,13 +94,13 @@ def gathered_texts(config: Config, experiment: str, records: Mapping[str, Record
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """The experiment and the ending of a gathered file; empty for other files."""
+    """The experiment and the suffix of a gathered file; empty for other files."""
     folder, _, file = name.partition("/")
     experiment, _, suffix = file.partition(".")
     return (experiment, suffix) if folder == GATHERED else ("", "")
 
 
 def remake(product: Product, source: Source, config: Config) -> "Table | Figure":
-    """A table or figure as the present code makes it."""
+    """A table or figure, rebuilt by the present code."""
     job = product_job(config, product)
     return made_from(job, source.limited(job))

@@ -1,4 +1,4 @@
-"""A run record for people: its identity, result and origin, and the command that repeats it."""
+"""A run record as readable text: its identity, result and origin, and the command that repeats it."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ def run_of(record: Record) -> Run:
 
 
 def spec_of(record: Record) -> CellSpec:
-    """The spec of a job that makes this run alone."""
+    """The spec of a job that trains only this run."""
     settings = {record.run.variant: record.origin.settings}
     return CellSpec.model_validate(
         {**record.origin.job.model_dump(), "variants": settings, "draws": [record.run.draw], "seeds": [record.run.seed]}
@@ -26,12 +26,12 @@ def spec_of(record: Record) -> CellSpec:
 
 
 def record_path(record: Record) -> str:
-    """Where the record lies below the runs folder."""
+    """The path of the record below the runs folder."""
     return f"{record.origin.job.folder}/{run_of(record).path}"
 
 
 def verify_command(results: str, *words: str) -> str:
-    """The command that trains runs behind a number, or one run, again and compares."""
+    """The command that retrains the runs behind a number, or one run, and compares."""
     file, *rest = words
     return shlex.join(["eflops", "verify", f"{results}/{file}", *rest])
 
@@ -39,7 +39,7 @@ def verify_command(results: str, *words: str) -> str:
 def describe(record: Record, results: str = RESULTS) -> str:
     """The whole record as text; the curve is shown by its first and last points.
 
-    results: the results folder that it lies in, for the command that makes it again.
+    results: its results folder, for the command that repeats it.
     """
     parts = [
         [title(record)],

@@ -1,4 +1,4 @@
-"""Where a number comes from, for people and as JSON."""
+"""Explanations as text and as JSON."""
 
 import shlex
 import textwrap
@@ -17,7 +17,7 @@ WIDTH = 116
 
 
 def as_text(explained: Explanation, results: str) -> str:
-    """The number, its formula, its runs, and what the runs were made from."""
+    """The number, its formula, its runs, and the origin of the runs."""
     parts = [
         [headline(explained)],
         ["Derivation", *_paragraphs(_making(explained))],
@@ -30,7 +30,7 @@ def as_text(explained: Explanation, results: str) -> str:
 
 
 def as_json(explained: Explanation, results: str) -> dict[str, object]:
-    """The same as JSON values, with every record's facts in full."""
+    """The explanation as JSON values, with all facts of every record."""
     return {
         "file": explained.file,
         "address": explained.words,
@@ -56,17 +56,17 @@ def as_json(explained: Explanation, results: str) -> dict[str, object]:
 
 
 def headline(explained: Explanation) -> str:
-    """The number and where it stands."""
+    """The number and its position."""
     return f"{explained.file}: {explained.words} = {number(plain(explained.value))}"
 
 
 def rebuilt(explained: Explanation) -> str:
-    """The number rebuilt from the records, and whether it is the same."""
+    """The number rebuilt from the records, and whether it is equal."""
     return f"{number(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
 
 
 def facts(run: BehindRun) -> dict[str, object]:
-    """What a run was made from and on."""
+    """The origin and the circumstances of a run."""
     origin, spent = run.record.origin, run.record.circumstances
     return {
         "data": f"data/{origin.data}/federation.npz",
@@ -81,7 +81,7 @@ def facts(run: BehindRun) -> dict[str, object]:
 
 
 def commands(explained: Explanation, results: str) -> list[str]:
-    """The commands that train all runs or one run again, and that make the file from nothing."""
+    """The commands that retrain all runs or one run, and that rebuild the file from scratch."""
     one = [verify_command(results, explained.runs[0].path)] if explained.runs else []
     configs = [word for path in explained.configs for word in ("--config", str(path))]
     everything = verify_command(results, explained.file, *explained.address, "--all", *configs)
@@ -126,7 +126,7 @@ def _run_table(explained: Explanation, results: str) -> list[str]:
 
 
 def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
-    """What all runs share, and what differs between them with the number of runs that have it."""
+    """The facts that all runs share, and those that differ, with the number of runs for each value."""
     counts: dict[str, Counter[str]] = {}
     for run in runs:
         for name, value in facts(run).items():
@@ -152,7 +152,7 @@ def _words(value: object) -> str:
 
 
 def _paragraphs(pairs: Mapping[str, str]) -> list[str]:
-    """Names and texts in two columns, long texts folded."""
+    """Names and texts in two columns, long texts wrapped."""
     width = max(map(len, pairs))
     lines = []
     for name, text in pairs.items():

@@ -1,8 +1,8 @@
-"""From a cell to its runs, and what the cell is of them.
+"""From a cell to its runs, and the formula of the cell.
 
-A table or figure hands over the rows that it sums up (`runs`). A key of a cell that these rows have too (ratio, method,
-variant, phase, round, set_rate, panel ...) chooses the rows that agree with it; `reference` and `other` name methods.
-What is shown of each run is the metric that the cell's key `metric`, its own column or the product names.
+A table or figure provides the rows that it summarises (`runs`). A key of a cell that these rows have too (ratio,
+method, variant, phase, round, set_rate, panel ...) selects the rows with its value; `reference` and `other` name
+methods. The metric shown for each run is the one that the cell's key `metric`, its column or the product names.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -67,7 +67,7 @@ OF_TRIALS = {"group", "temperature"}
 
 @dataclass(frozen=True)
 class Trace:
-    """The runs behind a cell (gathered rows, with `value` where a run contributes one number), and how they make it."""
+    """The runs behind a cell (gathered rows, with `value` if a run contributes one number), and its formula."""
 
     cell: DataCell
     runs: pd.DataFrame
@@ -76,7 +76,7 @@ class Trace:
 
     @property
     def recomputed(self) -> float | None:
-        """A plain statistic computed again from the runs' values; None where the cell is not one."""
+        """A plain statistic recomputed from the runs' values; None if the cell is not one."""
         name = statistic(self.cell.column, self.metric)
         if not name or "value" not in self.runs or self.runs.empty:
             return None
@@ -85,7 +85,7 @@ class Trace:
 
 
 def trace(product: Product, made: "Table | Figure", cell: DataCell) -> Trace:
-    """The runs behind a cell of a product as it was made."""
+    """The runs behind a cell of a rebuilt product."""
     tracer = Tracer(product, made)
     metric = tracer.metric(cell)
     runs = made.runs.iloc[tracer.rows(cell.keys, metric)]
@@ -96,8 +96,7 @@ def trace(product: Product, made: "Table | Figure", cell: DataCell) -> Trace:
 class Tracer:
     """Finds the runs behind the cells of a product.
 
-    The runs are indexed by the columns that keys name, so that a table of thousands of rows over thousands of runs
-    takes time in proportion to its rows.
+    The runs are indexed by key columns, so the time for a large table is proportional to its rows.
     """
 
     def __init__(self, product: Product, made: "Table | Figure") -> None:
@@ -106,7 +105,7 @@ class Tracer:
         self._metrics: dict[str, str] = {}
 
     def metric(self, cell: DataCell) -> str:
-        """The metric that a cell is about: that of its key, of its column's name, or the product's."""
+        """The metric of a cell: from its key, its column's name, or the product."""
         if isinstance(cell.keys.get("metric"), str):
             return str(cell.keys["metric"])
         column = cell.column
@@ -117,7 +116,7 @@ class Tracer:
         return self._metrics[column]
 
     def formula(self, column: str, metric: str, has_runs: bool) -> str:
-        """What a column is of its runs, in words."""
+        """The formula of a column in terms of its runs, in words."""
         if not has_runs:
             return (
                 f"no runs: it is read from {' and '.join([*self.product.inputs, *self.product.resources]) or 'no file'}"
@@ -125,7 +124,7 @@ class Tracer:
         return formula(column, metric or "the metric") or f"{column}, as {self.product.make} computes it"
 
     def rows(self, keys: Mapping[str, Scalar], metric: str) -> list[int]:
-        """Which rows of the product's runs agree with every key that they have."""
+        """Which rows of the product's runs match all keys."""
         # A key that is empty says nothing: the panels of a figure need not all have the same keys.
         keys = {key: value for key, value in keys.items() if not pd.isna(value)}
         runs = self.made.runs
@@ -142,7 +141,7 @@ class Tracer:
         return sorted(rows) or _agreeing(runs, keys, metric)
 
     def _index(self, columns: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
-        """Where the runs with each combination of values of some columns are."""
+        """The positions of the runs with each combination of values of some columns."""
         if columns not in self._indices:
             index: dict[tuple[str, ...], list[int]] = {}
             values = zip(*(self.made.runs[name] for name in columns), strict=True) if columns else ()
@@ -153,12 +152,12 @@ class Tracer:
 
 
 def _canonical(values: Iterable[Scalar]) -> tuple[str, ...]:
-    """Values by which runs are looked up; numbers that differ in their last digits alone are one."""
+    """Values by which runs are looked up; numbers that differ only in their last digits are equal."""
     return tuple(f"{value:.12g}" if pd.api.types.is_number(value) else str(value) for value in values)
 
 
 def _agreeing(runs: pd.DataFrame, keys: Mapping[str, Scalar], metric: str) -> list[int]:
-    """The rows that agree with keys which are written otherwise than in the runs, such as in other cases."""
+    """The rows that match keys whose spelling differs from the runs, such as in upper case."""
     # Only the columns that keys name: taking rows of all columns is slow.
     names = [key for key in (*keys, "method") if key in runs and key != metric]
     left = runs[list(dict.fromkeys(names))].reset_index(drop=True)
@@ -179,12 +178,12 @@ def _agrees(column: pd.Series, value: Scalar) -> pd.Series:
 
 
 def formula(column: str, metric: str) -> str:
-    """What a column is, in words; empty where only the product's own code says it."""
+    """The formula of a column in words; empty if only the product's code defines it."""
     name = statistic(column, metric)
     return (STATISTICS[name][0] if name else MEANINGS.get(column, "")).format(metric=metric)
 
 
 def statistic(column: str, metric: str) -> str:
-    """Which plain statistic a column holds, such as mean, accuracy_mean or the metric by its own name (its mean)."""
+    """The plain statistic of a column, such as mean, accuracy_mean or the metric's name (its mean)."""
     bare = column.removeprefix(f"{metric}_").removesuffix(f"_{metric}")
     return "mean" if column == metric else bare if bare in STATISTICS else ""

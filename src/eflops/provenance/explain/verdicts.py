@@ -1,4 +1,4 @@
-"""Lines of the scorecard: their verdicts computed again, and the runs that each verdict read."""
+"""Lines of the scorecard: their recomputed verdicts, and the runs that each verdict read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from eflops.results.paths import GATHERED
 
 @dataclass(frozen=True)
 class Read:
-    """What a verdict read: the runs of an experiment, of some methods, in a metric."""
+    """One access of a verdict: the runs of an experiment, of some methods, in a metric."""
 
     experiment: str
     methods: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Reading(Evidence):
-    """Evidence that records what was read."""
+    """Evidence that records what a check reads."""
 
     reads: list[Read] = field(default_factory=list)
 
@@ -51,7 +51,7 @@ def scorecard_experiments(folder: Path, config: Config) -> list[str]:
 
 
 def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[Read]]:
-    """The verdict on a line as the present code gives it, and what it read."""
+    """The verdict on a line by the present code, and what it read."""
     section = section_of(name)
     evidence = evidence_of(source, config)
     if section.name in OF_CLAIMS:
@@ -61,7 +61,7 @@ def line_verdict(source: Source, config: Config, name: str) -> tuple[str, list[R
 
 
 def reads_of(source: Source, config: Config, name: str) -> list[Read]:
-    """What the verdict on a line reads; a claim is evaluated to see it."""
+    """What the verdict on a line reads; found by evaluating its claim."""
     section = section_of(name)
     if section.name in OF_CLAIMS:
         return line_verdict(source, config, name)[1]
@@ -69,7 +69,7 @@ def reads_of(source: Source, config: Config, name: str) -> list[Read]:
 
 
 def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.DataFrame:
-    """The gathered runs that a line's verdict rests on, with what each contributes where it is one number."""
+    """The gathered runs that a line's verdict uses, with the contribution of each if it is one number."""
     frames = [pd.DataFrame(columns=["experiment", "record"])]
     for read in dict.fromkeys(reads):
         if not source.has(GATHERED.format(experiment=read.experiment)):
@@ -85,6 +85,6 @@ def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.Dat
 
 
 def evidence_of(source: Source, config: Config) -> Reading:
-    """What the workflow gives the scorecard: the experiments that it needs and the config has."""
+    """The evidence of the scorecard: the experiments that it needs and the config defines."""
     targets = targets_of(source.results)
     return Reading(source, frozenset(scorecard_experiments(source.results, config)), read_paper(targets))

@@ -1,1 +1,1 @@
-"""How methods are run: batched in one process, or on Flower."""
+"""Engines: batched in one process, reference, or on Flower."""

@@ -1,4 +1,4 @@
-"""The batched engine: all runs of a block side by side in one process, client by client."""
+"""The batched engine: all runs of a block together in one process, client by client."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,15 +8,16 @@ import torch
 from eflops.data.federation import Federation
 from eflops.data.job import Job
 from eflops.training.messages import Message
-from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, Upload, answer
+from eflops.training.methods.base import HasMemory, HasView, Rounds, State, Task, Upload, answer, check_message
 from eflops.training.models.base import Rows
 from eflops.training.rounds import ClientSelection, Connect, Phase
 
 
 class InProcess:
-    """Has each client in turn answer for all the runs that selected it, and keeps the clients' memory and views.
+    """A transport that lets each client answer for all runs that selected it, and stores the clients' memory and views.
 
-    All clients have the same view: those that were not selected would get what they missed before they use it.
+    One view is enough for all clients: a client that was not selected receives the missed messages before its next
+    use.
     """
 
     faults: Sequence[str] = ()
@@ -29,11 +30,12 @@ class InProcess:
         self._view: Message | None = None
 
     def exchange(self, phase: Phase, download: Message, selected: ClientSelection, round_: int) -> list[Upload]:
-        """The answers of all clients that any run selects; what is sent to them is copied once for all."""
+        """The answers of all clients that any run selects; the server's message is copied once for all of them."""
         if self._method is not phase.method:
             self._begin(phase.method, selected.seeds)
         if self._view is not None:
             download = self._view = phase.method.receive(self._view, download)  # type: ignore[attr-defined]
+            check_message(phase.method, download, len(selected.seeds), "the view after `receive`")
         weights = selected.weights.numpy().T
         clients, runs = weights.nonzero()
         counts = np.bincount(clients)
@@ -60,9 +62,10 @@ class InProcess:
 
 
 def prepare() -> None:
-    """One thread, because small tensors are faster so; no gradients, because models have theirs written out.
+    """Use one thread, because small tensors are faster that way, and no autograd, because models have explicit
+    gradients.
 
-    Numbers too small for a full mantissa are kept, not set to 0: processors differ in which they are.
+    Subnormal numbers are kept, because processors differ in which of them they flush to 0.
     """
     torch.set_num_threads(1)
     torch.set_flush_denormal(False)
@@ -75,6 +78,6 @@ def transport(task: Task, federation: Federation) -> InProcess:
 
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
-    """Do `work` with a way to reach clients and the largest number of runs that may share a block."""
+    """Call `work` with a transport factory and the largest number of runs per block."""
     prepare()
     work(lambda task, federation, run: transport(task, federation), job.block_size)

@@ -1,9 +1,9 @@
 """The algorithm in plain torch: one run, one client after the other, every gradient by autograd.
 
-Read this file first: it says in the paper's symbols what the fast engine computes, tests hold the two together, and a
-custom method can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run
-here is the run that the batched engine trains, but for rounding. `single.py` has
-the data and the model as torch sees them, and makes records of the rounds.
+Read this file first: it has the algorithm in the paper's symbols, tests compare it with the fast engine, and a custom
+method can start from it. Clients, mini-batches and noise have addresses (seed, round, client), so a run here equals the
+run of the batched engine up to rounding. `single.py` has the data and the model as torch objects, and makes records of
+the rounds.
 
     theta  raw weights (theta~ in the paper); the model uses theta z
     phi    gate parameters, log alpha
@@ -61,7 +61,7 @@ def recover(z: Tensor, settings: GatedSettings) -> Tensor:
 
 @cache
 def table_of_means() -> tuple[Tensor, Tensor]:
-    """logit E[z] and phi at points so close that straight lines between them are as good as float32."""
+    """logit E[z] and phi on a grid so fine that linear interpolation is as accurate as float32."""
     phi = torch.linspace(-16, 16, 16001, dtype=torch.float64)
     return torch.logit(mean_gate(phi)), phi
 
@@ -93,7 +93,8 @@ def eflops(run: Problem) -> Iterator[Round]:
 
 
 def open_weights(run: Problem, phi: Tensor) -> Tensor:
-    """How many weights have an open gate in expectation: sum_g P(z_g != 0) size_g over the gates, mostly of size 1."""
+    """The expected number of weights with an open gate: sum_g P(z_g != 0) size_g; without shared gates every size is
+    1."""
     return (active(phi) * run.group_sizes).sum()
 
 
@@ -143,13 +144,13 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
 
 
 def noise_free(run: Problem, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
-    """theta times the gate without noise; where that is 0, a trace of the mean gate ranks the weights behind it."""
+    """theta times the noise-free gate; if that is 0, a tiny multiple of the mean gate still ranks the weights."""
     opened = gate(phi if run.settings.gate == "median" else BETA * phi)
     return theta * run.with_ones(torch.maximum(opened, SMALL * z))
 
 
 def watched(run: Problem, phi: Tensor, lam: Tensor) -> dict[str, Tensor]:
-    """What the curve shows of the gates: how many weights they open, the multiplier, their mean entropy in nats."""
+    """The curves of the gates: the expected number of open weights, the multiplier, and the mean entropy in nats."""
     p = active(phi)
     entropy = (torch.special.entr(p) + torch.special.entr(1 - p)).mean()
     return {"open_gates": open_weights(run, phi), "multiplier": lam, "gate_entropy": entropy}
@@ -161,7 +162,7 @@ def first_phi(run: Problem) -> Tensor:
 
 
 def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) -> Iterator[Round]:
-    """FedAvg; Fed-IHT where the server cuts its average; FedIter-HT where clients cut after every step as well."""
+    """FedAvg; Fed-IHT if the server cuts its average; FedIter-HT if clients also cut after every step."""
     settings, state = run.settings, State(run.first_weights)
     for round_ in range(settings.rounds):
         keep = kept(run, round_) if server_cuts else None
@@ -176,9 +177,11 @@ def averaging(run: Problem, server_cuts: bool = False, step_cuts: bool = False) 
 
 
 def feedback(run: Problem, gated: bool) -> Iterator[Round]:
-    """E-FLoPS or FedAvg with error feedback: sparse changes of theta (and phi) both ways; what is left out comes later.
+    """E-FLoPS or FedAvg with error feedback: sparse changes of theta (and phi) in both directions; what is omitted
+    follows later.
 
-    All clients share a view of the server's vectors. Each remembers what its answers left out so far.
+    All clients share a view of the server's vectors. Each client's memory holds what its answers have omitted so
+    far.
     """
     settings, lam = run.settings, torch.zeros(())
     vectors = {"theta": run.first_weights}
@@ -232,7 +235,7 @@ def compressed(run: Problem, vectors: dict[str, Tensor]) -> dict[str, Part]:
 
 
 def moved(run: Problem, vectors: dict[str, Tensor], changes: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The vectors after these changes, phi within its limits."""
+    """The vectors after these changes, with phi clamped to its limits."""
     after = {name: vectors[name] + changes[name] for name in vectors}
     if "phi" in after:
         after["phi"] = after["phi"].clamp(-run.settings.phi_limit, run.settings.phi_limit)
@@ -245,7 +248,8 @@ def feedback_message(run: Problem, parts: dict[str, Part], lam: Tensor) -> Messa
 
 
 def dual_averaging(run: Problem) -> Iterator[Round]:
-    """FedDualAvg: the server averages dual vectors; weights are their soft threshold at lambda times all rates."""
+    """FedDualAvg: the server averages dual vectors; weights are their soft threshold at lambda times the sum of the
+    learning rates."""
     settings, dual, elapsed = run.settings, run.first_weights, torch.zeros(())
     for round_ in range(settings.rounds):
         down, answers = dual_message(run, dual, elapsed), []
@@ -271,7 +275,7 @@ def soft(run: Problem, z: Tensor, limit: Tensor) -> Tensor:
 
 
 def dual_message(run: Problem, z: Tensor, h: Tensor) -> Message:
-    """A dual vector and the sum of rates that made it."""
+    """The message of a dual vector and its sum of learning rates."""
     return Message({"dual": Part(z[None])}, {"elapsed": h[None]}, ungated=run.size - run.gated)
 
 
@@ -295,7 +299,7 @@ def descent(
     keep: int | None,
     moving: Tensor | float = 1.0,
 ) -> Tensor:
-    """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` stay."""
+    """A client's weights after its local steps, cut after each to `keep`; those that are not `moving` do not change."""
     theta = received.theta.clone().requires_grad_()
     optimizer = torch.optim.SGD([theta], rate)
     theta.register_hook(lambda gradient: gradient * moving)
@@ -317,15 +321,15 @@ def plain_message(run: Problem, theta: Tensor, keep: int | None) -> State:
 
 
 def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> None:
-    """Have autograd shorten the gradient by these weights, one of `samples`, to a norm of at most `limit`."""
+    """Make autograd clip the gradient with respect to these weights, one of `samples`, to a norm of at most `limit`."""
     if limit is not None:
         weights.register_hook(lambda gradient: gradient * (limit / samples / gradient.norm()).clamp(max=1))
 
 
 def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
-    """The mask of the `keep` largest, the floor of every layer among them, and of all that is never cut.
+    """The mask of the `keep` largest, including the floor of every layer, and of all weights that are never cut.
 
-    Weights that share a gate stay or go together.
+    Weights that share a gate are kept or cut together.
     """
     gated, ungated = magnitude[: run.gated], magnitude[run.gated :]
     if run.groups is not None:
@@ -339,7 +343,7 @@ def top(run: Problem, magnitude: Tensor, keep: int) -> Tensor:
 
 
 def kept(run: Problem, round_: int) -> int | None:
-    """How many weights a cut leaves after a round: m from the prune start on; before it all, or ever fewer."""
+    """How many weights a cut keeps after a round: m from the prune start on; before it all, or a shrinking number."""
     settings = run.settings
     start = math.floor(settings.prune_from * settings.rounds + 1e-9)
     if round_ >= start:
@@ -376,5 +380,5 @@ Server = single.Server
 
 
 def run(job: Job, work: Callable[[Connect, int], None]) -> None:
-    """Do `work` with one run at a time."""
+    """Call `work` with one run at a time."""
     single.run(job, work, METHODS, train)

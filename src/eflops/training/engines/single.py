@@ -1,4 +1,4 @@
-"""One run at a time: a run's data, model and noise as torch sees them, and how its rounds become a record."""
+"""One run at a time: a run's data, model and noise as torch objects, and the record of its rounds."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,9 +31,9 @@ PHASES = "training", "finetuning"
 
 
 class State(NamedTuple):
-    """What the server has: weights, gates and multiplier of gated methods, and which weights; None where all are.
+    """The server's state: weights, gates and multiplier of gated methods, and the mask of kept weights (None for all).
 
-    open_gates: which gates, where weights share them.
+    open_gates: the mask of kept gates, if weights share them.
     """
 
     theta: Tensor
@@ -43,7 +43,7 @@ class State(NamedTuple):
     open_gates: Any = None
 
     def message(self, ungated: int, implicit: bool = False) -> Message:
-        """The state as it is sent, in the form that bytes are counted in."""
+        """The state as a message, for counting bytes."""
         z, lam, support, open_gates = (None if part is None else part[None] for part in self[1:])
         parts = {"theta": Part(self.theta[None], support)}
         if z is None:
@@ -53,7 +53,7 @@ class State(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A round that is over: the server's message, a client's answer, the server's state, the weights it stands for.
+    """A finished round: the server's message, a client's answer, the server's state, and the effective weights.
 
     replays: a client also gets the messages that it missed.
     """
@@ -86,12 +86,12 @@ class Problem:
 
     @property
     def gated(self) -> int:
-        """How many parameters, the first ones, may be gated and cut."""
+        """The number of parameters, the first ones, that may be gated and cut."""
         return self.model.gated
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The weights that share gates; None where each has its own."""
+        """The groups of weights that share gates; None if each weight has its own gate."""
         return groups_of(self.model, getattr(self.settings, "gates", "weight"))
 
     @property
@@ -100,7 +100,8 @@ class Problem:
         return self.gated if self.groups is None else len(self.groups.sizes)
 
     def whole_groups(self, weights: Tensor) -> Tensor:
-        """The weights, where gates are shared cut to the target group by group; a cut by weight then takes no more."""
+        """The weights; with shared gates, cut to the target group by group, so that a later cut by weight changes
+        nothing."""
         if self.groups is None:
             return weights
         mask = self.groups.top(weights[: self.gated], self.target, self.settings.layer_floor)
@@ -128,7 +129,7 @@ class Problem:
         return sampled_clients((self.seed,), round_, len(self.clients), self.selected)[0].tolist()
 
     def selected_in(self, round_: int) -> list[tuple[int, float]]:
-        """The clients of a round with their weights in averages: by rows, or even."""
+        """The clients of a round with their aggregation weights: by rows, or uniform."""
         chosen = self.clients_of(round_)
         rows = [len(self.clients[client][0]) if self.settings.weighting == "samples" else 1 for client in chosen]
         return [(client, count / sum(rows)) for client, count in zip(chosen, rows, strict=True)]
@@ -162,7 +163,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Clients:
-    """All clients in this process, the model, and what trains it: stands in for a transport."""
+    """All clients in this process, the model, and the training function; takes the place of a transport."""
 
     model: ModuleModel
     rows: Sequence[tuple[Tensor, Tensor]]
@@ -172,7 +173,7 @@ class Clients:
 
 
 class Server:
-    """Trains one run and keeps of it what every engine keeps."""
+    """Trains one run and logs what every engine logs."""
 
     def __init__(
         self, task: Task, evaluation: EvaluationData, clients: Clients, evaluate_every: int, progress: Progress
@@ -221,13 +222,13 @@ class Server:
 
 
 def messages(point: Round, ungated: int = 0) -> Iterator[Message]:
-    """A round's messages in the form that their bytes are counted in."""
+    """A round's messages, for counting bytes."""
     for sent, implicit in ((point.down, False), (point.up, point.phase == PHASES[1])):
         yield sent if isinstance(sent, Message) else sent.message(ungated, implicit)
 
 
 def run(job: Job, work: Callable[[Connect, int], None], methods: Mapping[str, Callable], train: Callable) -> None:
-    """Do `work` with one run at a time, trained by one of these methods."""
+    """Call `work` with one run at a time, trained by one of these methods."""
     name = job.spec.method
     if name not in methods:
         raise UserError(f"methods.{job.spec.name}.method: engine reference has {', '.join(methods)}, not {name}.")

@@ -35,11 +35,13 @@ from eflops.training.models.base import Layer, Model, Rows
 from eflops.training.numerics.kernels import add_weighted, clip_rows
 
 State = dict[str, Tensor]
+# Where vectors come into compiled code, for messages.
+STEPS = "at the start of local steps"
 
 
 @dataclass(frozen=True)
 class Task:
-    """What a method knows of the problem: the model, how many weights to keep, and the settings of its runs."""
+    """The problem that a method solves: the model, how many weights to keep, and the settings of its runs."""
 
     model: Model
     target: int
@@ -52,12 +54,12 @@ class Task:
 
     @property
     def gated(self) -> int:
-        """How many parameters, the first ones, may be gated and cut."""
+        """The number of parameters, the first ones, that may be gated and cut."""
         return self.model.gated
 
     @property
     def ungated(self) -> int:
-        """How many parameters, the last ones, are neither gated nor cut."""
+        """The number of parameters, the last ones, that are neither gated nor cut."""
         return self.model.size - self.model.gated
 
     @property
@@ -66,7 +68,7 @@ class Task:
         return self.model.layers
 
     def first_weights(self, seeds: Sequence[int]) -> Tensor:
-        """The weights that runs start from, [runs, size]: the model's own, or 0 where `initial` is "zeros"."""
+        """The initial weights of runs, [runs, size]: the model's, or 0 if `initial` is "zeros"."""
         zeros = self.settings.initial == "zeros"
         if zeros and len(self.layers) > 1:
             raise UserError(
@@ -84,7 +86,7 @@ class Task:
 
 
 class Work(NamedTuple):
-    """What a client works with in one round.
+    """The input of a client's local steps in one round.
 
     data: its rows. batches: the rows of each local step. seeds, settings: of the runs that selected it. memory: what
     `start_memory` or its last answer left, by name, [runs, ...]; it may be changed in place.
@@ -108,7 +110,7 @@ class Upload(NamedTuple):
 
 
 class Rounds(Protocol):
-    """What a stretch of rounds needs of a method."""
+    """The part of a method that a phase of rounds needs."""
 
     task: Task
 
@@ -117,7 +119,7 @@ class Rounds(Protocol):
 
         Args:
             state: the server's, [runs, ...] by name.
-            round_: from 0 on; finetuning goes on counting.
+            round_: from 0 on; finetuning continues the count.
 
         Returns:
             One message for all runs, its parts [runs, size] or [runs, gated].
@@ -140,7 +142,7 @@ class Rounds(Protocol):
         Args:
             state: the server's before the round, [runs, ...] by name.
             uploads: the answers in the order of the clients, each for the runs that selected the client. The weights of
-                a run's answers sum to 1; `average` adds a part of the answers up with them.
+                a run's answers sum to 1; `average` sums a part of the answers with these weights.
             round_: as in `download`.
 
         Returns:
@@ -153,7 +155,7 @@ class Rounds(Protocol):
 
 @runtime_checkable
 class HasMemory(Protocol):
-    """What a method has whose clients remember something from one answer to the next."""
+    """The additional part of a method whose clients keep a memory between their answers."""
 
     def start_memory(self, seeds: Sequence[int]) -> State:
         """The memory before a client's first answer, by name, [runs, ...]; `update` also returns it."""
@@ -161,21 +163,21 @@ class HasMemory(Protocol):
 
 @runtime_checkable
 class HasView(Protocol):
-    """What a method has whose server sends changes of what all clients know."""
+    """The additional parts of a method whose server sends changes of a view that all clients share."""
 
     def start_view(self, seeds: Sequence[int]) -> Message:
-        """What every client knows before the first round."""
+        """The view of every client before the first round."""
 
     def receive(self, view: Message, message: Message) -> Message:
-        """What a client that knew this view knows after a further message."""
+        """The view after a further message."""
 
 
 class Method(Rounds, Protocol):
     """A federated method, which a config entry names by module or as `module:Class`.
 
-    One object serves all clients and runs of a block, so it keeps nothing from one call to the next but what `__init__`
-    sets. Inherit from a built-in method and override what differs. This one is federated averaging whose server moves
-    every weight towards zero:
+    One object serves all clients and runs of a block, so only `__init__` may set attributes. Inherit from a
+    built-in method and override what differs. This one is federated averaging whose server moves every weight
+    towards zero:
 
         class SoftThreshold(fedavg.Method):
             def aggregate(self, state, uploads, round_):
@@ -184,11 +186,11 @@ class Method(Rounds, Protocol):
     """
 
     def __init__(self, task: Task, **options: Any) -> None:
-        """Set up what depends on the task alone.
+        """Set up everything that depends only on the task.
 
         Args:
             task: the model, how many weights to keep (m), and the settings of the runs.
-            options: those of the config entry, as they are.
+            options: the `options` of the config entry, unchanged.
         """
 
     def start(self, seeds: Sequence[int]) -> State:
@@ -207,7 +209,7 @@ def answer(
     runs: Sequence[int] | np.ndarray = (0,),
     memory: State | None = None,
 ) -> tuple[Message, State]:
-    """What a client answers to a message, for the block's `runs`, which have these seeds, and its memory afterwards."""
+    """A client's answer to a message, for the block's `runs` with these seeds, and its new memory."""
     batches = draw_batches(len(data), steps, batch_size, seeds, round_, client)
     settings = method.task.settings.of(runs)
     work = Work(data.at(seeds, round_, client), batches, seeds, settings, round_, client, memory or {})
@@ -230,7 +232,7 @@ def answer(
 
 
 def check_message(method: Rounds, message: object, runs: int, what: str) -> None:
-    """Refuse a message that compiled code would read beyond its ends: once per message, whatever the method is."""
+    """Reject a message with wrong shapes or types, because compiled code does not check bounds."""
     if not isinstance(message, Message):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
     task = method.task
@@ -253,14 +255,24 @@ def check_message(method: Rounds, message: object, runs: int, what: str) -> None
 def check_tensor(
     method: Rounds, part: object, shape: tuple[int, ...], what: str, kind: torch.dtype = torch.float32
 ) -> None:
-    """Refuse what is not a tensor of this type and shape, in a sentence that names the method."""
+    """Reject anything but a tensor of this type and shape, with an error that names the method."""
     if not isinstance(part, Tensor) or part.dtype != kind or part.shape != shape:
         right = f"a tensor of {str(kind).removeprefix('torch.')} of shape {shape}"
         raise UserError(f"{_named(method)}: {what} is {_described(part)}; it must be {right}.")
 
 
+def check_vectors(method: Rounds, vectors: State, runs: int, what: str) -> None:
+    """Refuse vectors that compiled steps would read beyond their ends: theta has all parameters, gates only gated ones.
+
+    Here and not only at messages, because a method may hand anything to the steps of the one that it inherits from.
+    """
+    for name, part in vectors.items():
+        width = method.task.size if name == "theta" else method.task.gated
+        check_tensor(method, part, (runs, width), f"{name!r} {what}")
+
+
 def check_state(method: Rounds, state: object, runs: int, what: str) -> None:
-    """Refuse a state in which compiled code would look for a run's row and there is none."""
+    """Reject a state without one row per run, because compiled code does not check bounds."""
     if not isinstance(state, dict) or not state:
         raise UserError(f"{_named(method)}: {what} is {_described(state)}; it must be a dict of tensors by name.")
     for name, part in state.items():
@@ -270,9 +282,9 @@ def check_state(method: Rounds, state: object, runs: int, what: str) -> None:
 
 
 def _contents(method: Rounds, round_: int) -> dict[str, object]:
-    """A method's attributes by identity; in the first rounds also what they and those of its class hold, for it costs.
+    """A method's attributes by identity; in the first two rounds also by content, which is slower.
 
-    Objects of the method's own module are looked into, others not: settings keep what they computed.
+    Only objects of the method's module are inspected: settings cache computed values.
     """
     attributes = getattr(method, "__dict__", {})
     contents: dict[str, object] = {name: id(value) for name, value in attributes.items()}
@@ -318,7 +330,7 @@ def _described(part: object) -> str:
 def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
     """The weighted sum of a part or a scalar of the answers, run by run, in the order of the clients.
 
-    Runs that no client answered for keep a sum of zero; the engine never lets that happen.
+    A run without answers would have a sum of zero; engines always select at least one client per run.
     """
     total = torch.zeros_like(like)
     rows = total.view(len(total), -1).numpy()
@@ -334,7 +346,7 @@ def average(uploads: Sequence[Upload], name: str, like: Tensor) -> Tensor:
 
 
 def clipped(gradient: Tensor, limit: float | Tensor | None) -> Tensor:
-    """`gradient` [runs, width] shortened, run by run, to a Euclidean norm of at most `limit`, in place."""
+    """`gradient` [runs, width] clipped, run by run, to a Euclidean norm of at most `limit`, in place."""
     if limit is None:
         return gradient
     limits = limit[:, 0].float() if isinstance(limit, Tensor) else torch.full((len(gradient),), limit)

@@ -1,4 +1,4 @@
-"""Which rows each run takes in each local step of a round."""
+"""The rows that each run uses in each local step of a round."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -24,7 +24,7 @@ class Batches(NamedTuple):
     size: int
 
     def chosen(self, step: int) -> np.ndarray:
-        """The rows [runs, batch] of a local step; an empty batch stands for all rows."""
+        """The rows [runs, batch] of a local step; an empty batch means all rows."""
         return rows_of_step(self.orders, self.size, step)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.errors import UserError
 from eflops.training.methods.settings import RunSettings
 from eflops.training.models.base import Layer
 from eflops.training.numerics.selection import mark_top
@@ -32,8 +33,12 @@ class Cut:
     def top(self, values: Tensor, keep: int) -> Tensor:
         """The mask [runs, size] of the `keep` largest magnitudes of each run, and of all ungated parameters.
 
-        Of equal magnitudes the first are kept, and what is not a number counts as largest.
+        Of equal magnitudes the first are kept, and NaN counts as largest.
         """
+        if values.dtype != torch.float32 or values.ndim != 2 or values.shape[1] < self.bounds[-1, 1]:
+            have = f"{str(values.dtype).removeprefix('torch.')} of shape {tuple(values.shape)}"
+            right = f"float32 of shape (runs, size) with all {self.bounds[-1, 1]} gated weights"
+            raise UserError(f"the values of a cut are {have}; they must be {right}.")
         mask = torch.empty_like(values, dtype=torch.bool)
         mark_top(values.numpy(), keep, self.bounds, self.least, mask.numpy())
         return mask
@@ -45,7 +50,8 @@ def top(values: Tensor, keep: int, layers: Sequence[Layer], floor: float = 0.0) 
 
 
 class CutSchedule:
-    """How many gated weights stand after each round: all before the prune start, then m, or shrinking towards m."""
+    """How many gated weights a cut keeps after each round: all before the prune start, then m, or shrinking towards
+    m."""
 
     def __init__(self, settings: RunSettings, gated: int, target: int) -> None:
         self.gated, self.target = gated, target

@@ -1,6 +1,6 @@
 """Federated averaging of plain weights: the methods without gates, and the finetuning phase of all.
 
-A client's local steps are one compiled call for all runs that ask it.
+A client's local steps are one compiled call for all runs that select it.
 """
 
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work, average
+from eflops.training.methods.base import STEPS, State, Task, Upload, Work, average, check_vectors
 from eflops.training.methods.batches import Batches, rows_of_step
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.models.base import Layout, gradient, in_python
@@ -24,7 +24,7 @@ NO_SUPPORT = np.empty((0, 0), np.bool_)
 
 
 class Weights:
-    """Local gradient descent and weighted averaging; where the server and the clients cut is for subclasses to say."""
+    """Local gradient descent and weighted averaging; subclasses define the cuts at server and clients."""
 
     server_cuts = False
     step_cuts = False
@@ -47,13 +47,14 @@ class Weights:
     def update(self, received: Message, work: Work) -> Message:
         """Gradient descent on the client's rows."""
         theta = received["theta"]
+        check_vectors(self, {"theta": theta}, len(work.seeds), STEPS)
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
         sends_all = self.upload_entries(work.round) is None
         theta, support = (theta, None) if sends_all else self._cut(theta, work.round)
         return self._message(theta, support)
 
     def upload_entries(self, round_: int) -> int | None:
-        """How many gated entries a client's answer carries in a round; None: all."""
+        """The number of gated entries in a client's answer of a round; None: all."""
         sends_top = self.server_cuts and (self.task.settings.sparse_upload or self.step_cuts)
         return self.schedule.keep(round_) if sends_top else None
 
@@ -78,11 +79,12 @@ class Weights:
         return vectors["theta"]
 
     def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
-        """The vectors and scalars that `feedback` exchanges the changes of: the weights."""
+        """The vectors and scalars whose changes `feedback` exchanges: the weights."""
         return {"theta": self.task.first_weights(seeds)}, {}
 
     def raw_steps(self, vectors: State, scalars: State, work: Work) -> None:
         """Gradient descent on the client's rows, in place."""
+        check_vectors(self, vectors, len(work.seeds), STEPS)
         descend(vectors["theta"], work, "rate", self.cut)
 
     def _message(self, theta: Tensor, support: Tensor | None, implicit: bool = False) -> Message:
@@ -97,7 +99,7 @@ class Weights:
 
 
 class SupportFinetuning(Weights):
-    """The weights on a support that no longer changes. A client receives it, and answers with values alone."""
+    """The weights on a fixed support. A client receives the support, and answers with values only."""
 
     def __init__(self, task: Task, support: Tensor) -> None:
         super().__init__(task)
@@ -118,7 +120,8 @@ def descend(
 ) -> None:
     """Gradient descent of theta [runs, size] in place, at the setting `rate`.
 
-    keep: weights that each step leaves standing, None for all. only: the mask [runs, size] of weights that move.
+    keep: the number of weights that each step keeps, None for all. only: the mask [runs, size] of weights that
+    move.
     """
     settings = work.settings
     rows = work.data.arrays

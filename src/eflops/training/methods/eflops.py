@@ -14,7 +14,7 @@ from torch import Tensor
 
 from eflops.config.settings import GatedSettings
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import State, Task, Upload, Work
+from eflops.training.methods.base import STEPS, State, Task, Upload, Work, check_tensor, check_vectors
 from eflops.training.methods.cut import Cut, CutSchedule
 from eflops.training.methods.gated import EXACT, PAPER, RAW, Limits, add_answer, gated_update
 from eflops.training.methods.settings import RunSettings
@@ -63,12 +63,13 @@ class Method:
         return self._message(theta, z, lam, work.round, work.settings.sparse_upload)
 
     def upload_entries(self, round_: int) -> int | None:
-        """How many gated entries a client's answer carries in a round; None: all."""
+        """The number of gated entries in a client's answer of a round; None: all."""
         return self.schedule.keep(round_) if self.settings.sparse_upload else None
 
     def aggregate(self, state: State, uploads: Sequence[Upload], round_: int) -> State:
         """theta = sum w_k theta~_k z_k and z = sum w_k z_k, then theta~ = theta / z; lam may restart."""
         theta, z, lam = (torch.zeros_like(state[name]) for name in ("theta", "gates", "multiplier"))
+        check_vectors(self, {"theta": theta, "gates": z}, len(lam), "of the server's state")
         sums = theta.numpy(), z.numpy(), lam.numpy()
         for upload in uploads:
             sent = upload.message
@@ -97,11 +98,11 @@ class Method:
         return self._evaluated(state["theta"], self._recover(state["gates"]), state["gates"])
 
     def watched(self, state: State) -> dict[str, Tensor]:
-        """What curves show of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
+        """The curves of the gates: the expected number of open ones, lam, and `gates.mean_entropy`."""
         return self.raw_watched({"phi": self._recover(state["gates"])}, state)
 
     def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
-        """The vectors and scalars that `feedback` exchanges the changes of: theta~ and phi, and lam."""
+        """The vectors and scalars whose changes `feedback` exchanges: theta~ and phi, and lam."""
         first = self.start(seeds)
         phi = self._first_phi(seeds, self.settings).clamp(-self.settings.phi_limit, self.settings.phi_limit)
         return {"theta": first["theta"], "phi": phi}, {"multiplier": first["multiplier"]}
@@ -111,7 +112,7 @@ class Method:
         self._steps(vectors["theta"], vectors["phi"], scalars["multiplier"], work, RAW)
 
     def raw_scalars(self, view: State, scalars: State) -> State:
-        """lam, which restarts where the constraint holds for the gates that clients know."""
+        """lam, which restarts at 0 if the constraint holds for the view's gates."""
         lam, excess = scalars["multiplier"], gates.expected_active(view["phi"]) - self.task.target
         return {"multiplier": torch.where(excess <= 0, torch.zeros_like(lam), lam)}
 
@@ -134,6 +135,8 @@ class Method:
     def _steps(self, theta: Tensor, z: Tensor, lam: Tensor, work: Work, rule: int) -> None:
         """Local steps in place; z holds mean gates, or phi by the rule RAW."""
         settings, first_prior = work.settings, work.settings.prior == "init"
+        check_vectors(self, {"theta": theta, "gates": z}, len(work.seeds), STEPS)
+        check_tensor(self, lam, (len(work.seeds),), f"'multiplier' {STEPS}")
         rows = work.data.arrays
         in_python(gated_update, rows)(
             rows,
@@ -176,10 +179,10 @@ class Method:
         return torch.stack([centre + part for centre, part in zip(settings.each(_centre), spread, strict=True)])
 
     def _numbers(self, settings: RunSettings, round_: int) -> np.ndarray:
-        """The runs' numbers as `gated` has them, with T in this round.
+        """The runs' numbers in the layout of `gated`, with T of this round.
 
-        Every client can make phi_init by itself, so that it is never sent. Where it is one number for all gates, the
-        entropy's gradient is a polynomial.
+        Every client can compute phi_init, so it is never sent. If it is one number for all gates, the entropy's
+        gradient is a polynomial.
         """
 
         def of_run(run: GatedSettings) -> list[float]:
@@ -198,7 +201,7 @@ def _centre(run: GatedSettings) -> float:
 
 
 def _power(base: float, exponent: int) -> float:
-    """base^exponent by multiplications alone, which are rounded alike everywhere."""
+    """base^exponent by multiplications only, whose rounding is the same on every processor."""
     result = 1.0
     while exponent:
         result = result * base if exponent & 1 else result

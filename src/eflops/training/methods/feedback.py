@@ -1,19 +1,19 @@
-"""Error feedback: sparse changes both ways from the first round, and nothing that is left out is lost.
+"""Error feedback: sparse changes in both directions from the first round; omitted parts are sent later.
 
-Server and clients share a view v of the raw vectors (theta, or theta~ and phi). The server sends what its compressor C
-sends of the difference between its vectors and the view, and all add that to the view:
+Server and clients share a view v of the raw vectors (theta, or theta~ and phi). The server sends the compressed
+difference between its vectors and the view, and everyone adds it to the view:
 
     down:    v += C(theta - v)
     client:  local steps from v to theta_k;  a = theta_k - v + e_k;  sends C(a), keeps e_k = a - C(a)
     server:  theta += sum_k w_k C(a_k)
 
-C sends the k largest entries. Of phi, which the constraint moves all alike, it sends the k largest deviations from the
-median and one number, the mean of the others. A client that was not selected gets the messages that it missed with its
-next one; their bytes count. Nothing is cut before the end of training.
+C keeps the k largest entries. For phi, which the constraint shifts as a whole, it keeps the k largest deviations from
+the median and one number, the mean of the others. A client that was not selected gets the messages that it missed with
+its next one; their bytes count. Nothing is cut before the end of training.
 
 Seide et al. (2014) for one worker; EF21 and EF21-P (Richtarik et al., 2021; Gruntkowska et al., 2023) for both ways;
 Fed-EF (Li and Li, 2023) for local steps and clients that are not always selected. The pair (theta~ z, z), which E-FLoPS
-averages otherwise, cannot be sent in this way: theta~ = (theta~ z) / z would divide by gates that are out of date.
+normally averages, cannot be sent this way: theta~ = (theta~ z) / z would divide by outdated gates.
 """
 
 import math
@@ -25,13 +25,13 @@ from torch import Tensor
 
 from eflops.errors import UserError
 from eflops.training.messages import Message, Part
-from eflops.training.methods.base import Method, State, Task, Upload, Work, average
+from eflops.training.methods.base import Method, State, Task, Upload, Work, average, check_vectors
 from eflops.training.numerics.selection import compress
 
 
 @runtime_checkable
 class Raw(Protocol):
-    """What error feedback needs of a method: its raw vectors and scalars, and local steps on them.
+    """The interface that error feedback needs from a method: its raw vectors and scalars, and local steps on them.
 
     raw_limits: the largest magnitude of each vector's entries, by name. raw_drifting: the vector whose entries share a
     common drift, if there is one.
@@ -63,7 +63,7 @@ class Feedback:
         self.keep = entries(self.task.settings.feedback, self.task.gated)
 
     def start(self, seeds: Sequence[int]) -> State:
-        """The method's first vectors, which every client can make from the seed, and a message that changes nothing."""
+        """The method's first vectors, which every client can compute from the seed, and a message without changes."""
         vectors, scalars = self.method.raw_start(seeds)
         return self._state(vectors, scalars, vectors)
 
@@ -90,7 +90,7 @@ class Feedback:
         return Message(parts, self._scalars(state), ungated=self.task.ungated)
 
     def update(self, received: Message, work: Work) -> tuple[Message, State]:
-        """Local steps from the view; what they changed and the memory, compressed; the rest is the new memory."""
+        """Local steps from the view; sends their change plus the memory, compressed; the rest is the new memory."""
         vectors = {name: received[name].clone() for name in self.method.raw_limits}
         scalars = dict(received.scalars)
         self.method.raw_steps(vectors, scalars, work)
@@ -116,16 +116,16 @@ class Feedback:
         return self._state(vectors, scalars, view)
 
     def effective(self, state: State) -> Tensor:
-        """As the method evaluates the server's vectors."""
+        """The method's effective parameters of the server's vectors."""
         return self.method.raw_effective(state)
 
     def watched(self, state: State) -> dict[str, Tensor]:
-        """As the method has it."""
+        """The method's `watched` numbers."""
         watch: Any = getattr(self.method, "raw_watched", None)
         return watch(state, self._scalars(state)) if watch else {}
 
     def _state(self, vectors: State, scalars: State, view: State) -> State:
-        """The server's state with its next message, and the view that clients will have after it."""
+        """The server's state with its next message, and the view after it."""
         state, views = dict(vectors), {}
         for name, values in vectors.items():
             part, _ = self._compressed(name, values - view[name])
@@ -136,7 +136,8 @@ class Feedback:
         return state | {f"scalar {name}": part for name, part in self.method.raw_scalars(views, scalars).items()}
 
     def _compressed(self, name: str, values: Tensor) -> tuple[Part, Tensor]:
-        """C(values), into which they are made in place, and the rest."""
+        """C(values), computed in place, and the rest."""
+        check_vectors(self.method, {name: values}, len(values), "of the raw vectors")  # type: ignore[arg-type]
         drift = name == self.method.raw_drifting
         support, rest = torch.empty_like(values, dtype=torch.bool), torch.empty_like(values)
         common = values.new_empty(len(values))

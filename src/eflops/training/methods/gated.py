@@ -1,9 +1,8 @@
-"""A client's local steps under gates, in one compiled call for all runs that ask it.
+"""A client's local steps with gates, in one compiled call for all runs that select it.
 
-Each step draws gates z, takes the loss's gradient at theta~ z, and moves by the gradients of loss, entropy and
-constraint: descent on (theta~, phi), ascent on the multiplier lam. All gradients of a step are taken at the same
-theta~ and phi. Messages carry mean gates, so phi is recovered from them at the start, and averaged over the
-noise at the end.
+Each step draws gates z, takes the loss's gradient at theta~ z, and applies the gradients of loss, entropy and
+constraint: descent on (theta~, phi), ascent on the multiplier lam. All gradients of a step are taken at the same theta~
+and phi. Messages carry mean gates, so phi is recovered from them at the start, and averaged over the noise at the end.
 """
 
 from typing import NamedTuple
@@ -61,8 +60,8 @@ def gated_update(
 ) -> None:  # fmt: skip
     """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.
 
-    numbers [runs, COLUMNS]. prior [runs, gated]: each gate's own phi_init, where the entropy's gradient is not a
-    polynomial, else empty. rule: how phi is recovered, EXACT or PAPER; RAW where `gates` holds phi itself. noise: the
+    numbers [runs, COLUMNS]. prior [runs, gated]: each gate's phi_init if the entropy's gradient is not a
+    polynomial, else empty. rule: how phi is recovered, EXACT or PAPER; RAW if `gates` holds phi itself. noise: the
     address of its numbers and the runs' seeds.
     """
     (steps, orders, size), (address, seeds) = batches, noise
@@ -91,7 +90,7 @@ def gated_update(
 def open_gates(
     local: Local, address: np.uint64, seeds: np.ndarray, turn: int, gates: np.ndarray, weights: np.ndarray
 ) -> None:
-    """z [runs, gated] as `gates.sample` has it, and theta z [runs, size]; ungated parameters have none."""
+    """Draw z [runs, gated], and compute theta z [runs, size]; ungated parameters have no gate."""
     noise = np.empty(gates.shape[1], np.float32)
     for run in range(len(weights)):
         fill_uniform(address, seeds[run], turn, noise)
@@ -103,7 +102,10 @@ def open_gates(
 
 @compiled
 def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
-    """Gates with logistic noise, ln(u / (1 - u)); flat. One loop would need more registers than there are."""
+    """Gates with logistic noise, ln(u / (1 - u)); flat.
+
+    Two loops, because one would need more registers than the processor has.
+    """
     narrow = -ONE / BETA
     for index in range(phi.size):
         u = min(max(uniform[index], LEAST_NOISE), ONE - LEAST_NOISE)
@@ -117,10 +119,10 @@ def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
 def gated_step(
     local: Local, gradients: np.ndarray, gates: np.ndarray, numbers: np.ndarray, prior: np.ndarray, limits: Limits
 ) -> None:
-    """One step, by the mean of the loss's gradients at each draw of the gates.
+    """One step, with the loss's gradients averaged over the draws of the gates.
 
-    gradients: [samples, runs, size]; gates: [samples, runs, gated].
-    The multiplier rises by what sum_j P(z_j != 0) has in excess, and starts again at 0 once there is none.
+    gradients: [samples, runs, size]; gates: [samples, runs, gated]. The multiplier rises with the excess of sum_j
+    P(z_j != 0) over the limit, and restarts at 0 without an excess.
     """
     by_theta, by = np.empty(local.theta.shape[1], np.float32), np.empty((3, local.phi.shape[1]), np.float32)
     by_phi, active, entropy = by[0], by[1], by[2]
@@ -167,7 +169,7 @@ def _descend_gates(
     phi: np.ndarray, by_phi: np.ndarray, rate: np.float32, multiplier: np.float32, entropy: np.ndarray,
     limit: np.float32, odds: np.ndarray,
 ) -> None:  # fmt: skip
-    """One step of phi by loss, constraint and entropy; `odds`, which comes as e^phi, leaves as P(z != 0)."""
+    """One step of phi by loss, constraint and entropy; `odds` is e^phi on entry and P(z != 0) on return."""
     a7, a6, a5, a4, a3, a2, a1, a0 = entropy[:TERMS]
     b7, b6, b5, b4, b3, b2, b1, b0 = entropy[TERMS:]
     for index in range(phi.size):

@@ -1,4 +1,4 @@
-"""The settings of runs that train side by side: shared, or a column where they differ."""
+"""The settings of runs in one batch: a plain value if all agree, or a column."""
 
 from collections.abc import Callable, Hashable, Sequence
 from operator import attrgetter
@@ -14,10 +14,10 @@ Value = TypeVar("Value")
 
 
 class RunSettings:
-    """Settings by name: a plain value where all runs agree, else a column [runs, 1] of float64.
+    """Settings by name: a plain value if all runs agree, else a column [runs, 1] of float64.
 
-    Numbers are rounded to the tensors' type only where they are used, so that a run's bits are the same whether its
-    setting is a plain value or stands in a column.
+    Numbers are rounded to the tensors' type only at their use, so a run's bits do not depend on whether its setting
+    is a plain value or in a column.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class RunSettings:
         self._fewer: dict[int, RunSettings] = {}
 
     def __getattr__(self, name: str) -> Any:
-        """The value is kept as an attribute, because every client of every round asks again."""
+        """The value is cached as an attribute, because every client reads it in every round."""
         values = self.values(name)
         if name not in PER_RUN and any(value != values[0] for value in values):
             raise ValueError(f"all runs of a batch must have the same {name}, but these have {values}")
@@ -52,7 +52,7 @@ class RunSettings:
         return [function(run) for run in self.runs]
 
     def array(self, name: Hashable, function: Callable[..., object], kind: type = np.float32) -> np.ndarray:
-        """`function` of each run's settings as an array [runs, ...], which is kept under this name."""
+        """`function` of each run's settings as an array [runs, ...], cached under this name."""
         if name not in self._arrays:
             block = self._block
             array = block.array(name, function, kind)[self._rows] if block else np.array(self.each(function), kind)
@@ -60,11 +60,11 @@ class RunSettings:
         return self._arrays[name]
 
     def numbers(self, name: str) -> np.ndarray:
-        """A setting of each run, [runs] of the tensors' type; what is null has no limit."""
+        """A setting of each run, [runs] of the tensors' type; null means infinity."""
         return self.array(name, lambda run: np.inf if getattr(run, name) is None else getattr(run, name))
 
     def of(self, rows: Sequence[int] | np.ndarray) -> "RunSettings":
-        """The settings of some of a block's runs; where all runs are alike, any are as good as the first."""
+        """The settings of some of a block's runs; if all runs have equal settings, the object is shared."""
         count = len(rows)
         if count == len(self.runs):
             return self
@@ -76,7 +76,7 @@ class RunSettings:
 
 
 def column(values: Sequence[object]) -> object:
-    """A plain value where all are equal, else a column [runs, 1] of float64."""
+    """A plain value if all are equal, else a column [runs, 1] of float64."""
     if all(value == values[0] for value in values):
         return values[0]
     return torch.tensor(values, dtype=torch.float64)[:, None]
@@ -88,7 +88,7 @@ def scaled(values: Tensor, factor: float | Tensor) -> Tensor:
 
 
 def batch_key(settings: TrainingSettings) -> Hashable:
-    """What runs must agree on to train in one batch: all but the settings that can stand in a column."""
+    """The settings that runs of one batch must share: all except those that may be columns."""
     shared = settings.model_dump(exclude=set(PER_RUN))
     absent = tuple(name for name in PER_RUN if getattr(settings, name, None) is None)
     return (*shared.items(), absent)

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def model_facts(cell: "Cell", federation: Federation) -> Facts:
-    """What a model is built from besides the shape of rows: the data's facts, and whether it has an intercept."""
+    """The facts that a model is built from, besides the shape of rows: the data's facts, and whether it has an
+    intercept."""
     return {**federation.meta, "intercept": cell.intercept}
 
 
@@ -21,8 +22,8 @@ def build_model(
 ) -> "Model":
     """The model `name` for data like `rows`.
 
-    gated: the modules of a custom model that may be gated and cut; None for all. as_module: a built-in
-    model as a torch module too, which is the only form of a custom model.
+    gated: the modules of a custom model that may be gated and cut; None for all. as_module: build a built-in model
+    as a torch module; custom models always are.
     """
     shape = rows.x.shape[1:]
     if as_module or ":" in name:

@@ -1,7 +1,7 @@
-"""What the engines and methods need of a model: pure functions of flat parameters with a leading axis of runs.
+"""The interface of models for engines and methods: pure functions of flat parameters with a leading axis of runs.
 
-A client's whole local update is one compiled call, so a model's gradient is found inside compiled code, by the type of
-the arrays that its rows are laid out in:
+A client's whole local update is one compiled call, so compiled code looks a model's gradient up by the type of its
+rows:
 
     class LinearRows(NamedTuple):
         labels: np.ndarray
@@ -13,8 +13,8 @@ the arrays that its rows are laid out in:
 
 Both functions have the same annotations, because numba compares their signatures.
 
-A method calls `gradient(rows, weights, chosen, result)` and is compiled for each type of rows it meets. No function is
-handed over as an argument: numba would not find its machine code again in the next process.
+A method calls `gradient(rows, weights, chosen, result)` and is compiled for each type of rows it meets. Functions are
+not passed as arguments, because numba would not find their cached machine code in the next process.
 """
 
 import math
@@ -55,7 +55,7 @@ GradientFunction = Callable[..., None]
 
 @dataclass(frozen=True)
 class Rows:
-    """Labelled rows as tensors, and laid out as the model's compiled gradient wants them."""
+    """Labelled rows as tensors, and in the layout of the model's compiled gradient."""
 
     x: Tensor
     y: Tensor
@@ -63,19 +63,19 @@ class Rows:
 
     @cached_property
     def columns(self) -> np.ndarray:
-        """The panels of x', which give a linear model's outputs; all that test rows need."""
+        """The panels of x', for a linear model's outputs; test rows need no others."""
         return in_panels(self.x.numpy().T)
 
     @cached_property
     def arrays(self) -> Layout:
-        """The first argument of `gradient`; made once, because a client's rows never change."""
+        """The first argument of `gradient`; computed once, because a client's rows never change."""
         return self.layout(self)
 
     def __len__(self) -> int:
         return self.x.shape[0]
 
     def at(self, seeds: Sequence[int], round_: int, client: int) -> "Rows":
-        """These rows in one round of a client, for models that draw random numbers: they follow from this address."""
+        """These rows in one round of a client, for models that draw random numbers from this address."""
         return self
 
 
@@ -90,12 +90,13 @@ class Operations:
 class Model(Protocol):
     """A model and its loss, for several runs at once: the only form in which methods and engines see a model.
 
-    A custom model needs none of this: it is a torch module, which `modules.ModuleModel` brings into this form. What a
-    built-in model adds is a compiled gradient.
+    A custom model does not implement this interface: it is a torch module, which `modules.ModuleModel` wraps. A
+    built-in model adds a compiled gradient.
 
     Attributes:
-        size: how many parameters there are; parameters are [runs, size].
-        gated: how many of them, the first ones, may be gated and cut. The density counts these alone. The others, such
+        size: the number of parameters; parameters are [runs, size].
+        gated: the number of parameters, the first ones, that may be gated and cut. The density counts only
+            these. The others, such
             as an intercept, are ungated: every method trains them, never cuts them, and sends them without indices and
             gates.
         layers: the layers of the gated parameters, without gaps; `layers[-1].stop == gated`.
@@ -141,7 +142,7 @@ class Model(Protocol):
 def gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
     """The gradient [runs, size] of the mean loss at weights [runs, size], into `result`.
 
-    Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch stands for all rows.
+    Over each run's chosen rows [runs, batch], whose last axis is contiguous; an empty batch means all rows.
     Compiled code has an overload for each type of rows. Rows of a torch module compute it by autograd, in Python.
     """
     assert not isinstance(rows, tuple)
@@ -149,9 +150,9 @@ def gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.n
 
 
 def in_python(steps: Function, rows: Layout) -> Function:
-    """A compiled function that calls `gradient`: as it is for compiled rows, interpreted for rows of a torch module.
+    """A compiled function that calls `gradient`: unchanged for compiled rows, interpreted for rows of a torch module.
 
-    The functions that it calls stay compiled.
+    The functions that it calls remain compiled.
     """
     return steps if isinstance(rows, tuple) else steps.py_func  # type: ignore[attr-defined]
 
@@ -175,7 +176,7 @@ def matrix_rows(kind: type[MatrixRows], x: np.ndarray, y: np.ndarray, intercept:
 
 
 def is_kind(rows: object, kind: type) -> bool:
-    """Whether numba's type of `rows` is that of this named tuple."""
+    """Whether the numba type of `rows` is this named tuple."""
     return getattr(rows, "instance_class", None) is kind
 
 
@@ -189,7 +190,7 @@ def compiled_gradient(size: int, theta: Tensor, data: Rows, chosen: Tensor | Non
 
 
 def _check_arguments(size: int, theta: Tensor, data: Rows, chosen: Tensor | None) -> None:
-    """Refuse weights and rows that compiled code would read beyond their ends."""
+    """Reject weights and rows of the wrong shape, because compiled code does not check bounds."""
     if theta.dtype != torch.float32 or theta.ndim != 2 or theta.shape[1] != size:
         actual = f"{str(theta.dtype).removeprefix('torch.')} of shape {tuple(theta.shape)}"
         raise UserError(
@@ -216,7 +217,7 @@ def _gradient(rows: Layout, weights: np.ndarray, chosen: np.ndarray, result: np.
 def uniform_start(seed: int, layers: Sequence[tuple[int, int]]) -> Tensor:
     """Weights uniform within 1 / sqrt(incoming weights of a unit), which is torch's default for a layer.
 
-    layers: how many weights (and biases) each has, and how many weights enter one of its units.
+    layers: the number of weights (and biases) of each, and the number of incoming weights of a unit.
     """
     theta = uniform([seed], "first weights", (), 1, sum(count for count, _ in layers))[0, 0].mul_(2).sub_(1)
     for part, (_, incoming) in zip(theta.split([count for count, _ in layers]), layers, strict=True):

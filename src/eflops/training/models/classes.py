@@ -1,4 +1,4 @@
-"""What models of classes share: the softmax's errors, and the metrics of logits. Compiled."""
+"""Shared code of classification models: the softmax's errors, and the metrics of logits. Compiled."""
 
 import numpy as np
 import torch
@@ -33,7 +33,7 @@ def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
 
 
 def class_count(facts: Facts) -> int:
-    """How many classes the facts of a federation state."""
+    """The number of classes of a federation."""
     count = facts.get("classes")
     if not isinstance(count, int) or count < 2:
         raise UserError(
@@ -44,7 +44,7 @@ def class_count(facts: Facts) -> int:
 
 
 def check_labels(labels: np.ndarray, classes: int) -> None:
-    """Refuse labels that are no numbers of classes."""
+    """Reject labels that are not class indices."""
     if labels.dtype != np.int64 or (labels.size and not 0 <= labels.min() <= labels.max() < classes):
         ends = f"{labels.dtype} from {labels.min()} to {labels.max()}" if labels.size else str(labels.dtype)
         raise UserError(f"the labels y of a block are {ends}; they should be int64 from 0 to {classes - 1}.")

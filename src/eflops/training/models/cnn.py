@@ -1,6 +1,6 @@
 """The paper's CNN: two convolutions of 5 x 5 with 2 x 2 max pooling, three dense layers, ReLU between them.
 
-Its way forward and back is compiled and stands in `passes`; the backward pass is written out.
+Its forward and backward passes are compiled code in `passes`.
 """
 
 from typing import cast
@@ -58,7 +58,7 @@ class Cnn:
         return class_metrics(logits, data.y)
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """Operations by layer, dead units removed; the rule stands in `network`."""
+        """Operations by layer, without dead units; `network` has the rule."""
         return Operations(*count_operations(self.stages, kept))
 
     def _laid_out(self, data: Rows) -> CnnRows:

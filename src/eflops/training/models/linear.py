@@ -35,7 +35,7 @@ class Linear:
     Args:
         features: how many features a row has.
         intercept: whether there is one.
-        unit: the deviation that targets were divided by; where it is known, `rmse` is the error in the target's unit.
+        unit: the deviation that targets were divided by; if known, `rmse` is the error in the target's unit.
     """
 
     def __init__(self, features: int, intercept: bool = False, unit: float | None = None) -> None:
@@ -55,14 +55,14 @@ class Linear:
         return compiled_gradient(self.size, theta, data, chosen)
 
     def measure(self, theta: Tensor, data: Rows) -> dict[str, Tensor]:
-        """Mean squared error and R2, and the root of the error in the target's unit where that is known."""
+        """Mean squared error and R2, and `rmse` in the target's unit if that is known."""
         error, r2 = torch.empty(2, len(theta), dtype=torch.float64)
         _measure(theta.numpy(), data.columns, data.y.numpy(), error.numpy(), r2.numpy())
         measured = {"mse": error, "r2": r2}
         return measured if self.unit is None else {**measured, "rmse": error.sqrt() * self.unit}
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """One operation a kept weight; adding an intercept multiplies nothing."""
+        """One operation per kept weight; an intercept needs no multiplication."""
         return Operations({"weights": int(kept[: self.gated].sum())})
 
 

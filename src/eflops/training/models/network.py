@@ -1,12 +1,12 @@
-"""The paper's CNN as a list of stages: which weights there are, where they lie, and what a sparse one costs.
+"""The paper's CNN as a list of stages: its weights, their positions, and the cost of a sparse network.
 
-Loads no torch. Multiply-accumulate operations are counted by this rule:
+Does not import torch. Multiply-accumulate operations are counted by this rule:
 - A kept weight costs one operation for every position of the output that it is used at: one in a dense layer, height
   times width of the output in a convolution (before pooling). A weight that is zero costs nothing.
 - Biases cost nothing: they are additions, and a unit's bias can start its sum.
 - A hidden unit (a channel or a neuron) that keeps no incoming weight is removed with the weights that leave it. Such a
   unit gives the same number for every input, which can be added to the biases behind the unit once and for all.
-- A hidden unit that keeps no outgoing weight is removed with the weights that enter it: nobody reads its number.
+- A hidden unit that keeps no outgoing weight is removed with the weights that enter it: its output is unused.
 - Removing a unit may leave others without incoming or outgoing weights; they are removed too, until nothing changes.
 - Inputs and outputs are never removed.
 """
@@ -46,12 +46,12 @@ class Stage:
 
     @property
     def weights(self) -> slice:
-        """Where the weights lie in the flat parameter vector."""
+        """The slice of the weights in the flat parameter vector."""
         return slice(self.start, self.start + self.units * self.sources * self.taps)
 
     @property
     def biases(self) -> slice:
-        """Where the biases lie, behind the weights."""
+        """The slice of the biases, after the weights."""
         return slice(self.weights.stop, self.weights.stop + self.units)
 
     @property
@@ -151,7 +151,7 @@ def count_operations(stages: Sequence[Stage], kept: np.ndarray) -> tuple[dict[st
 
 
 def living_units(linked: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Which units of every layer, inputs first, are left when dead ones are removed to a fixed point.
+    """The units of every layer, inputs first, that remain when dead ones are removed to a fixed point.
 
     linked: for each stage the mask [units, sources] of pairs with a kept weight between them.
     """

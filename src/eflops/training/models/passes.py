@@ -1,7 +1,7 @@
-"""The CNN's way forward and back, run by run and block by block of LANES images; compiled.
+"""The CNN's forward and backward passes, run by run and in blocks of LANES images; compiled.
 
-Runs have different weights and different images, so nothing is shared between them but the room they work in, which
-stays in the cache. A gradient is the sum of those of its blocks, in order.
+Runs have different weights and images, so they share only their working memory, which stays in the cache. A gradient is
+the sum of those of its blocks, in order.
 """
 
 from typing import NamedTuple
@@ -37,7 +37,7 @@ class CnnRows(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What one run computes for a block of images; the next block overwrites it.
+    """The working memory of one run for a block of images; the next block overwrites it.
 
     values, offsets, firsts: the lists of its weights, one for each layer; lanes: the images side by side; pooled,
     where: results of the first convolution; units [.., LANES]: those of the second one and of the dense layers, one
@@ -106,7 +106,7 @@ def _room(net: Net) -> Room:
 
 @compiled
 def _aligned(size: int) -> np.ndarray:
-    """Room for `size` numbers from the start of a line of the cache on, because a vector across two lines is slow."""
+    """An array of `size` numbers aligned to a cache line, because a vector across two lines is slow."""
     room = np.empty(size + 16, np.float32)
     start = (-room.ctypes.data % 64) // 4
     return room[start : start + size]

@@ -1,4 +1,4 @@
-"""Softmax regression: one weight per class and feature, and an intercept per class where it is wanted."""
+"""Softmax regression: one weight per class and feature, and optionally an intercept per class."""
 
 import numpy as np
 import torch
@@ -28,7 +28,7 @@ class SoftmaxRows(MatrixRows):
 
 
 class ShiftedRows(MatrixRows):
-    """The same for a model with intercepts: the last feature is 1 in every row."""
+    """`SoftmaxRows` of a model with intercepts: the last feature is 1 in every row."""
 
 
 class Softmax:
@@ -71,7 +71,7 @@ class Softmax:
         return class_metrics(logits.view(len(theta), self.classes, -1).transpose(1, 2), data.y, area=True)
 
     def macs(self, kept: np.ndarray) -> Operations:
-        """One operation a kept weight; adding an intercept multiplies nothing."""
+        """One operation per kept weight; an intercept needs no multiplication."""
         return Operations({"weights": int(kept[: self.gated].sum())})
 
 

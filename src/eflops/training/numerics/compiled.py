@@ -1,7 +1,8 @@
-"""How functions of this package become machine code, and where it is kept for the next process.
+"""Compile functions of this package to machine code, and cache it for the next process.
 
-No rounding is left to the compiler: neither may it reorder a sum nor fuse a product and a sum into one instruction.
-A fused multiply-add is written as `fma`. So the numbers are the same on every processor, whatever its vectors.
+The compiler must not change any rounding: it may neither reorder a sum nor fuse a product and a sum into one
+instruction. A fused multiply-add is written as `fma`. So the numbers are the same on every processor, whatever its
+vectors.
 
 numba knows old machine code by the folder of the function's file and by that file alone. So every copy of the project
 would compile for itself, and an edit of a function called in another file would leave the old code in use. Here the
@@ -39,7 +40,7 @@ FOLDERS = "methods", "models", "numerics"
 
 
 def compiled(function: Function) -> Function:
-    """Machine code, kept for the next process."""
+    """Machine code, cached for the next process."""
     made: Any = numba.njit(**OPTIONS)(function)
     made._cache = CodeCache(function)
     return cast(Function, made)
@@ -47,7 +48,8 @@ def compiled(function: Function) -> Function:
 
 @cache
 def folder() -> Path:
-    """Where machine code is kept: NUMBA_CACHE_DIR, the user's cache, the package's own folder, or a temporary one."""
+    """The cache folder of machine code: NUMBA_CACHE_DIR, the user's cache, the package's own folder, or a temporary
+    one."""
     name = f"eflops-{code_name()}"
     users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "eflops"
     candidates = [Path(path) for path in (CONFIG.CACHE_DIR, users, PACKAGE / "__pycache__") if path]
@@ -74,7 +76,7 @@ def code_name() -> str:
 
 
 class CodeCache(FunctionCache):
-    """What numba asks for a function's machine code and hands it to.
+    """The cache interface of numba for a function's machine code.
 
     One file for each, without numba's index of numbered files, which two processes that write at once can mix up.
     """
@@ -86,7 +88,7 @@ class CodeCache(FunctionCache):
         self._source = code_name(), sha256(Path(inspect.getfile(function)))
 
     def load_overload(self, sig: Signature, target_context: CPUContext) -> CompileResult | None:
-        """The code for arguments of these types on this processor, if it is kept."""
+        """The code for arguments of these types on this processor, if cached."""
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
         try:
@@ -96,7 +98,7 @@ class CodeCache(FunctionCache):
             return None
 
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
-        """Keep the code, whole or not at all."""
+        """Store the code atomically."""
         key = self._index_key(sig, data.codegen)
         write_bytes(self._file(key), dumps((key, data._reduce())))
 

@@ -1,4 +1,4 @@
-"""Constants that are made once, with the same bits everywhere: quadrature and least squares without LAPACK."""
+"""Constants that are computed once, with the same bits everywhere: quadrature and least squares without LAPACK."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ from eflops.training.numerics.compiled import compiled
 def gauss_legendre(count: int) -> tuple[list[float], list[float]]:
     """Nodes and weights on [-1, 1].
 
-    numpy's nodes are eigenvalues and differ in their last digits between machines; rounded to nine digits they do not,
-    and two steps of Newton's method give the others back.
+    numpy's nodes are eigenvalues and differ in their last digits between machines; rounded to nine digits they do
+    not, and two steps of Newton's method restore the other digits.
     """
     nodes, weights = [], []
     for node in np.polynomial.legendre.leggauss(count)[0].tolist():
@@ -33,7 +33,7 @@ def _legendre(x: float, degree: int) -> tuple[float, float]:
 
 
 def least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The coefficients [k] whose sum of terms [n, k] comes nearest to values [n], all of float64."""
+    """The least-squares coefficients [k] of terms [n, k] for values [n], all float64."""
     columns = np.ascontiguousarray(np.column_stack([terms, values]).T)
     size = len(columns) - 1
     triangle = np.zeros((size, size + 1))

@@ -101,7 +101,7 @@ def mean_gate(phi: Tensor) -> Tensor:
 
 @cache
 def mean_numbers(kind: torch.dtype) -> tuple:
-    """The weights, shifts and 1 that `kernels.mean_gates` wants: sigmoid(phi - x) = e^-x / (e^-phi + e^-x)."""
+    """The weights, shifts and 1 for `kernels.mean_gates`: sigmoid(phi - x) = e^-x / (e^-phi + e^-x)."""
     nodes, weights = _gate_quadrature(GATE_NODES[kind])
     shifts = [exp(-x) for x in nodes]
     heights = [weight * shift for weight, shift in zip(weights, shifts, strict=True)]
@@ -120,7 +120,7 @@ def recover(z: Tensor, rule: str, limit: float = inf) -> Tensor:
 
 @cache
 def recovery_numbers(rule: str, kind: torch.dtype) -> tuple:
-    """What `kernels.recover_phi` wants: a polynomial's coefficients; the logit's factor, where z is held, and 1.
+    """The constants of `kernels.recover_phi`: a polynomial's coefficients; the logit's factor, the limits of z, and 1.
 
     Exactly, phi = logit(z) + v c(v^2) with v = 2 z - 1: the correction is odd and smooth, so few terms suffice.
     """
@@ -156,7 +156,7 @@ def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
 
 @cache
 def kl_numbers(kind: torch.dtype) -> tuple:
-    """The nodes, heights and ends that `kernels.kl_gradients` wants."""
+    """The nodes, heights and limits for `kernels.kl_gradients`."""
     nodes, weights = _quadrature(DENSITY_NODES[kind])
     heights = [2.0 * weight * exp(2.0 * x) for x, weight in zip(nodes, weights, strict=True)]
     ends = exp(LOW), exp(HIGH), SATURATION, 1.0
@@ -236,7 +236,7 @@ def _quadrature(count: int) -> tuple[list[float], list[float]]:
 
 @cache
 def _gate_quadrature(count: int) -> tuple[list[float], list[float]]:
-    """The same nodes, with weights that integrate against the gate's gradient z'(x)."""
+    """The nodes of `_quadrature`, with weights that integrate against the gate's gradient z'(x)."""
     nodes, weights = _quadrature(count)
     s = [1.0 / (1.0 + exp(-x / BETA)) for x in nodes]
     return nodes, [w * (ZETA - GAMMA) * p * (1.0 - p) / BETA for w, p in zip(weights, s, strict=True)]

@@ -1,8 +1,9 @@
-"""Passes over gates and weights that torch would make as many: compiled, one read and one write per number.
+"""Compiled passes over gates and weights, each with one read and one write per number, where torch would need several
+passes.
 
-A run's bits depend neither on its place nor on its company: functions work number by number, and what they sum is of
-one run. Constants are numbers of the arrays' type: a bare float would lift all to float64. Loops are short and arrays
-few, because the compiler makes vector instructions of such loops only.
+A run's bits do not depend on its position or on other runs: functions are elementwise or sum within one run. Constants
+are numbers of the arrays' type: a bare float would lift all to float64. Loops are short and arrays few, because the
+compiler makes vector instructions of such loops only.
 """
 
 import numpy as np
@@ -139,7 +140,7 @@ def add_weighted(result: np.ndarray, runs: np.ndarray, weights: np.ndarray, valu
 
 @compiled
 def clip(gradient: np.ndarray, limit: np.float32) -> None:
-    """Shorten a run's gradient [width] to a Euclidean norm of at most `limit`; an infinite limit leaves it as it is."""
+    """Clip a run's gradient [width] to a Euclidean norm of at most `limit`; an infinite limit changes nothing."""
     if limit == np.inf:
         return
     factor = limit / max(np.sqrt(sum_of_squares(gradient)), SMALLEST)

@@ -1,4 +1,4 @@
-"""Addressed randomness: a run's numbers follow from its seed, a purpose and an address alone."""
+"""Addressed randomness: a run's numbers depend only on its seed, a purpose and an address."""
 
 from collections.abc import Sequence
 
@@ -107,12 +107,12 @@ def _normal_quantiles(uniform: np.ndarray, result: np.ndarray) -> None:
 
 
 def address_of(purpose: str, address: Sequence[int]) -> np.uint64:
-    """The number of an address, the same for all runs."""
+    """The 64-bit number of an address, shared by all runs."""
     return np.uint64(address_key(0, purpose, *address))
 
 
 def uniform(seeds: Sequence[int], purpose: str, address: Sequence[int], count: int, width: int) -> Tensor:
-    """Numbers in [0, 1) as [count, runs, width]; a run's part depends on its seed, purpose and address alone."""
+    """Numbers in [0, 1) as [count, runs, width]; a run's part depends only on its seed, purpose and address."""
     numbers = torch.empty(count, len(seeds), width)
     _fill_uniforms(address_of(purpose, address), np.asarray(seeds, np.uint64), numbers.numpy())
     return numbers

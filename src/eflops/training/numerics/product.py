@@ -1,7 +1,7 @@
-"""Matrix products whose bits depend on nothing: not on the processor, not on its vectors, not on the rows beside a row.
+"""Matrix products whose bits do not depend on the processor, on its vector width, or on neighbouring rows.
 
 Each number of a product is one chain of fused multiply-adds over k, in order, and the lanes of a vector are different
-numbers. So a compiler may choose any vectors and tiles, and rows may come in any company: the roundings are the same.
+numbers. So a compiler may choose any vectors and tiles, and rows may be in any batch: the roundings are the same.
 
 `product(a, panels, out)` is the one product. Its right-hand side lies in panels of WIDTH columns, [panels, K, WIDTH],
 so that a tile reads one stream; `in_panels` and, inside compiled code, `lay_out` make them from a matrix of any layout.

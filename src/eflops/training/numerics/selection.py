@@ -1,4 +1,4 @@
-"""Which weights are kept: the largest, found by counting; and what becomes of the others. Compiled."""
+"""The cut: find the largest weights by counting, and set the others. Compiled."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarra
     """Mark the `keep` largest magnitudes of each run, `least` [layers] of every layer among them, and all after layers.
 
     values, marks: [runs, size]; bounds [layers, 2]: where layers start and stop. Of equal magnitudes the first are
-    kept, and what is not a number counts as largest.
+    kept, and NaN counts as largest.
     """
     bits, gated = np.empty(values.shape[1], np.int32), bounds[-1, 1]
     for run in range(len(values)):
@@ -73,7 +73,7 @@ def _count(row: np.ndarray, least: np.int32) -> np.int32:
 
 @compiled
 def cut(theta: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarray, marks: np.ndarray) -> None:
-    """Weights [runs, width] that `mark_top` does not mark become 0."""
+    """Set weights [runs, width] to 0 that `mark_top` does not mark."""
     mark_top(theta, keep, bounds, least, marks)
     for run in range(len(theta)):
         _set_unmarked(theta[run], marks[run], ZERO)
@@ -127,8 +127,8 @@ def compress(values: np.ndarray, keep: int, gated: int, drift: bool, marks: np.n
     """Values [runs, width] become what a message of `keep` entries tells of them, and `rest` what it leaves out.
 
     Sent are the largest magnitudes, and all values from `gated` on. With `drift`, sent are those that deviate most
-    from the median, and all others become their mean, `commons` [runs]: where most values moved by about the same, one
-    number tells it. marks [runs, width]: what is sent.
+    from the median, and all others become their mean, `commons` [runs]: if most values moved by about the same
+    amount, one number describes it. marks [runs, width]: what is sent.
     """
     bits = np.empty(gated, np.int32)
     for run in range(len(values)):

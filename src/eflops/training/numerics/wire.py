@@ -6,10 +6,10 @@ Layout of a frame, little-endian:
     numbers, each f32 [indices, kept x u8/u16/u32] vectors, each kept x f32 [ungated values, ungated x f32]
     CRC32 u32
 
-What stands in brackets is there if its flag is set. Indices have the smallest width that holds size - 1. Sender and
-receiver agree on the layout: how many vectors and numbers a frame has, and what they are called. The CRC covers
-everything before it, the layout, and the indices even where they are not sent. So a receiver with another layout or
-support than the sender's gets an error instead of values at the wrong indices.
+Fields in brackets are present if their flag is set. Indices have the smallest width that holds size - 1. Sender and
+receiver agree on the layout: how many vectors and numbers a frame has, and their names. The CRC covers everything
+before it, the layout, and the indices even if they are not sent. So a receiver with a different layout or support gets
+an error instead of values at wrong indices.
 """
 
 import struct
@@ -34,7 +34,7 @@ _VALUE = np.dtype("<f4")
 
 
 class WireError(ValueError):
-    """Bytes that are no message, or a message that has no bytes."""
+    """Invalid bytes of a message, or a message that cannot be encoded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def encoded_size(
 
 
 def paper_bytes(values: int) -> int:
-    """Bytes of so many values by the paper's formula, which counts 4 bytes a value and no indices.
+    """The bytes of `count` values by the paper's formula: 4 bytes per value and no indices.
 
     FedAvg sends |theta| values a message, Fed-IHT rho |theta|, and E-FLoPS, with a gate beside each, 2 rho |theta|.
     """
@@ -141,7 +141,7 @@ def paper_bytes(values: int) -> int:
 
 
 class _Reader:
-    """Takes one field after the other off bytes whose length has been checked."""
+    """Reads one field after another from bytes, with length checks."""
 
     def __init__(self, data: bytes, offset: int) -> None:
         self._data = data

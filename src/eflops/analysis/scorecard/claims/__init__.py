@@ -1,8 +1,8 @@
 """The paper's claims: each claim of the targets file has an entry in `CHECKS` and a function that checks it.
 
 The function of the claim syn-r2 is syn_r2 in the module that the entry names. It takes the evidence, returns a
-judgement, and raises `Missing`, with the reason, if data are missing. The entries are plain data: the
-workflow reads which experiments a claim needs without loading pandas.
+judgement, and raises `Missing`, with the reason, if data are missing. The entries are plain data, so the workflow can
+read which experiments a claim needs without importing pandas.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class Check:
         module: the module of the function, in this package.
         experiments: the experiments that it reads; the workflow runs them before it makes the scorecard.
         short: the claim in a few words, for the summary and the README.
-        topic: what is claimed, as part of a list; default: `short`.
+        topic: the claim as it appears in a list; default: `short`.
 
     Example, with the entry `"mine-acc": Check("mine", ("mine",), "On my data, E-FLoPS is more accurate than FedAvg")`:
         def mine_acc(evidence: Evidence) -> Judgement:
@@ -132,7 +132,7 @@ def lines(evidence: "Evidence") -> "Iterator[Line]":
 
 
 def own_lines(evidence: "Evidence") -> "Iterator[Line]":
-    """One line per claim of the user's own."""
+    """One line per custom claim."""
     return _lines("own-claim", evidence.paper.own_claims, evidence)
 
 
@@ -145,7 +145,7 @@ def _lines(prefix: str, claims: Mapping[str, str], evidence: "Evidence") -> "Ite
 
 
 def judge_claim(name: str, evidence: "Evidence") -> "Judgement":
-    """The judgement of a claim; not judged where something that it needs is missing."""
+    """The judgement of a claim; "not judged" if something that it needs is missing."""
     from eflops.analysis.scorecard.verdict import unjudged
 
     try:

@@ -1,4 +1,4 @@
-"""The claims on what sparse communication costs on synthetic data, paired over draws and judged at each N/d."""
+"""The claims on the cost of sparse communication on synthetic data, paired over draws and judged at each N/d."""
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
 
 
 def sparse_performance(evidence: Evidence) -> Judgement:
-    """E-FLoPS cut from the first round, in messages both ways, minus the E-FLoPS of Table 1, each searched for itself.
+    """E-FLoPS cut from the first round, in messages both ways, minus the E-FLoPS of Table 1, each with its own search.
 
     Not compromised: recovery and R2 are at no N/d more than .02 lower. Both have the same draws.
     """
@@ -41,7 +41,7 @@ def sparse_performance(evidence: Evidence) -> Judgement:
 def sparse_fediht(evidence: Evidence) -> Judgement:
     """E-FLoPS minus Fed-IHT, both cut from the first round, in messages both ways.
 
-    Recovery and R2 are higher at every N/d; contradicted where one is clearly less than .02 higher.
+    Recovery and R2 are higher at every N/d; contradicted if one is clearly less than .02 higher.
     """
 
     def against(baseline: str) -> Judgement:
@@ -55,10 +55,10 @@ def sparse_fediht(evidence: Evidence) -> Judgement:
 
 
 def syn_comm(evidence: Evidence) -> Judgement:
-    """The bytes of the runs that make Table 1, over both phases, in times of the baseline's at each N/d.
+    """The bytes of the runs that make Table 1, over both phases, as a multiple of the baseline's at each N/d.
 
-    Comparable: at most 3.2 times as many, as for MNIST, where the paper's formulas give about that factor. The claim
-    compares two methods alone, so the bytes of training beside those of dense messages stand in the same sentence.
+    Comparable: at most 3.2 times as many, as for MNIST, for which the paper's formulas give about that factor. The
+    claim compares two methods alone, so its sentence also has the bytes of training beside those of dense messages.
     """
 
     def against(baseline: str) -> Judgement:
@@ -84,5 +84,5 @@ def syn_comm(evidence: Evidence) -> Judgement:
 
 
 def _share(runs: pd.DataFrame, method: str) -> str:
-    """A method's bytes of training as a share of those of as many dense messages."""
+    """A method's training bytes as a share of the bytes of the same number of dense messages."""
     return f"{with_costs(runs[runs['method'] == method])['share_training'].mean():.0%}"

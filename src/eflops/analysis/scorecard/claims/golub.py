@@ -14,17 +14,17 @@ GENES = ("cystatin C", "myeloperoxidase")
 
 
 def golub_run(evidence: Evidence) -> Judgement:
-    """Final test accuracy over 30 run seeds at one split; contradicted where it is clearly less than .01 ahead.
+    """Final test accuracy over 30 run seeds at one split; contradicted if it is clearly less than .01 ahead.
 
-    The unit of this claim alone is the run seed, as in the paper: it says nothing about other splits. AUC is reported
-    beside it. The size of t is judged as a separate number.
+    Only this claim has the run seed as its unit, as in the paper, so it says nothing about other splits. AUC is
+    reported in addition. The size of t is judged as a separate number.
     """
     seeds = evidence.paper.sizes["golub"].runs or 2
     return _more_accurate(evidence, "golub_runs", "seed", "seed", draws=1, seeds=seeds)
 
 
 def golub_split(evidence: Evidence) -> Judgement:
-    """The same over splits, the seeds of a split averaged.
+    """`golub_run` over splits, with the seeds of a split averaged.
 
     Splits of 72 patients overlap, so the test is the corrected resampled one (15 test samples for 57 of training).
     """
@@ -34,9 +34,8 @@ def golub_split(evidence: Evidence) -> Judgement:
 def golub_genes(evidence: Evidence) -> Judgement:
     """Each is selected more often, split by split, than all other genes but one.
 
-    A third gene shares the second place in the paper's own table, so it holds where both are among the three that are
-    selected most. Which genes these patients' splits lead to is no question about other patients, so the t-test is not
-    corrected.
+    A third gene shares second place in the paper's table, so the claim holds if both genes are among the three
+    selected most. The claim is about these patients only, so the t-test is not corrected for overlapping splits.
     """
     runs = evidence.runs("golub_splits", [METHOD], "accuracy")
     selection = selected(evidence, "golub_splits", METHOD)
@@ -61,7 +60,7 @@ def golub_genes(evidence: Evidence) -> Judgement:
 def _more_accurate(
     evidence: Evidence, experiment: str, unit: str, of: str, draws: int, seeds: int, overlap: float = 0.0
 ) -> Judgement:
-    """Accuracy against both others over units; the column `of` tells units apart."""
+    """Accuracy compared with both other methods over units; the column `of` identifies units."""
 
     def against(baseline: str) -> Judgement:
         others = [baseline, DENSE]

@@ -18,9 +18,9 @@ INDICES = "the indices of kept weights are sent too, which the paper's formula d
 
 
 def mnist_acc(evidence: Evidence) -> Judgement:
-    """Similar: final accuracies at 97.5 % sparsity at most two points apart.
+    """Similar: final accuracies at 97.5 % sparsity are at most two points apart.
 
-    Two networks that have learnt nothing are similar too, so both must get more than half of the images right.
+    Two untrained networks would be similar too, so both must classify more than half of the images correctly.
     """
 
     def against(baseline: str) -> Judgement:
@@ -49,7 +49,7 @@ def mnist_acc(evidence: Evidence) -> Judgement:
 
 
 def mnist_comm(evidence: Evidence) -> Judgement:
-    """Bytes of the messages really sent, over both phases, and beside them the bytes of a round after the cut.
+    """Bytes actually sent, over both phases, and the bytes of a round after the cut.
 
     Near Fed-IHT: at most 3.2 times as many (by the paper's formula it is twice as many, without indices). Far below
     FedAvg: at most a tenth.
@@ -82,9 +82,9 @@ def mnist_comm(evidence: Evidence) -> Judgement:
 
 
 def mnist_macs(evidence: Evidence) -> Judgement:
-    """The share of the dense network's multiply-accumulate operations that the final network does without.
+    """The share of the dense network's multiply-accumulate operations that the final network saves.
 
-    Contradicted where E-FLoPS clearly removes less than a hundredth of them more.
+    Contradicted if E-FLoPS clearly removes less than one percentage point more.
     """
 
     def against(baseline: str) -> Judgement:

@@ -16,7 +16,7 @@ STABLE = 0.1
 
 
 def syn_r2(evidence: Evidence) -> Judgement:
-    """The final R2 at each N/d of the paper's table; contradicted where it is clearly less than .02 higher."""
+    """The final R2 at each N/d of the paper's table; contradicted if it is clearly less than .02 higher."""
 
     def against(baseline: str) -> Judgement:
         runs = at_ratios(evidence.runs(TABLE, [METHOD, baseline], "r2"), list(evidence.paper.recovery))
@@ -27,7 +27,7 @@ def syn_r2(evidence: Evidence) -> Judgement:
 
 
 def syn_r2_fedavg(evidence: Evidence) -> Judgement:
-    """At the end of training and after finetuning, contradicted where R2 is clearly less than .02 higher.
+    """At the end of training and after finetuning, contradicted if R2 is clearly less than .02 higher.
 
     "During training" means that it is the higher one in more than half of the training rounds that were evaluated.
     """
@@ -63,10 +63,10 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
 
 
 def syn_support(evidence: Evidence) -> Judgement:
-    """Better than both wherever the paper has it in bold; contradicted where it is clearly less than .02 ahead.
+    """Better than both wherever the paper prints it in bold; contradicted if it is clearly less than .02 ahead.
 
-    The paper's own table has the exception at its two smallest N/d, where FedAvg is first: the five others are judged.
-    The reason states which is first at those two; the differences there are separate lines.
+    In the paper's own table FedAvg is first at the two smallest N/d, so only the other five are judged. The reason
+    states which method is first at those two; the differences there are separate lines.
     """
 
     def against(baseline: str) -> Judgement:
@@ -89,8 +89,8 @@ def syn_support(evidence: Evidence) -> Judgement:
 def syn_lr(evidence: Evidence) -> Judgement:
     """For theta rates .05 to .5 at gate rate .85, and for gate rates .1 to .9 at theta rate .25.
 
-    Stable: no rate's R2 is more than .1 below that of the scan's best rate. A run that diverged predicts no better than
-    the mean of y, an R2 of 0.
+    Stable: no rate's R2 is more than .1 below that of the scan's best rate. A diverged run counts as R2 = 0, the
+    prediction by the mean of y.
     """
     theta = _scan(evidence, "rates_theta", "set_rate", (0.05, 0.5), ("set_gate_rate", 0.85))
     phi = _scan(evidence, "rates_phi", "set_gate_rate", (0.1, 0.9), ("set_rate", 0.25))
@@ -103,7 +103,7 @@ def syn_lr(evidence: Evidence) -> Judgement:
 
 
 def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
-    """What each rate but the best loses."""
+    """By how much each rate but the best falls short of the best."""
     means = {float(rate): claimed.per_unit(group, "r2") for rate, group in runs.groupby(varied)}
     best = max(means, key=lambda rate: float(means[rate].mean()))
     return [
@@ -121,7 +121,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
 def _scan(
     evidence: Evidence, experiment: str, varied: str, span: tuple[float, float], fixed: tuple[str, float]
 ) -> pd.DataFrame:
-    """The runs of E-FLoPS; the rates must reach both ends of the paper's range, the other rate must be its."""
+    """The runs of E-FLoPS; the rates must cover the paper's range, and the other rate must be the paper's."""
     runs = evidence.runs(experiment, [METHOD], "r2")
     runs = runs[_equal(runs[fixed[0]], fixed[1])]
     rates = runs[varied]
