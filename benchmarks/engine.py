@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from eflops.config.cell import CellSpec
 from eflops.config.load import read
@@ -31,7 +32,6 @@ from eflops.training.methods.batches import Batches, draw_batches, rows_of_step
 from eflops.training.models.base import gradient
 from eflops.training.models.linear import Linear
 from eflops.training.numerics.compiled import compiled
-from eflops.training.numerics.gates import logistic_noise
 from eflops.training.numerics.noise import uniform
 from eflops.training.rounds import Server, sampled_clients
 from eflops.training.train import make_method, make_task
@@ -106,7 +106,7 @@ class SyntheticBenchmark:
         for round_, asked in enumerate(rounds):
             for client, runs in asked:
                 if gated:
-                    logistic_noise(uniform(runs, "floor", (round_, client), STEPS, model.size))
+                    torch.logit(uniform(runs, "floor", (round_, client), STEPS, model.size), 2.0**-24)
                 drawn = draw_batches(len(data[client]), STEPS, batch, runs, round_, client)
                 _products(data[client].arrays, theta[: len(runs)], drawn)
         return cpu_seconds() - start

@@ -61,7 +61,7 @@ def steps(folder: Path, cases: int) -> dict[str, float]:
     small_results._make_data(checked, plan, folder)
     timed("train", lambda: small_results.train_plan(checked, plan, folder))
     timed("gather", lambda: small_results.gather(plan, folder))
-    study.write(raw, folder / study.NAME)
+    study.write(raw, folder / study.STUDY)
     for product in (each for each in products(checked) if each.experiments):
         out = [folder / path for path in product.files]
         timed(product.name, lambda product=product, out=out: make_product(product_job(checked, product), folder, out))

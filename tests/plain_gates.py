@@ -7,6 +7,11 @@ from torch import Tensor
 from eflops.training.numerics import gates
 
 
+def logistic_noise(uniform: Tensor) -> Tensor:
+    """ln(u / (1 - u)) for u in [0, 1), kept finite at the ends by half a step of the dtype."""
+    return torch.logit(uniform, torch.finfo(uniform.dtype).eps / 2)
+
+
 def sample(phi: Tensor, noise: Tensor) -> Tensor:
     """z = clip(sigmoid((phi + noise) / beta) (zeta - gamma) + gamma, 0, 1)."""
     return _stretch(_squeeze(phi, noise)).clamp_(0.0, 1.0)

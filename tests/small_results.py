@@ -5,7 +5,7 @@ from typing import Any
 
 from eflops.analysis import products, references
 from eflops.analysis.gather import write as write_gathered
-from eflops.analysis.needs import SCORECARD, summary_sources, summary_trials, targets_of
+from eflops.analysis.needs import summary_sources, summary_trials, targets_of
 from eflops.analysis.scorecard import make as scorecard
 from eflops.analysis.summary.write import write as write_summary
 from eflops.config import study
@@ -21,6 +21,7 @@ from eflops.files import write_text
 from eflops.provenance.explain.recompute import method_labels
 from eflops.provenance.explain.verdicts import scorecard_experiments
 from eflops.results import labels, record
+from eflops.results.paths import SCORECARD
 from eflops.training.train import train
 
 SETTINGS = {"rounds": 6, "finetune_rounds": 2}
@@ -64,7 +65,7 @@ def make(results: Path, raw: dict[str, Any] = CONFIG) -> None:
         summary_trials(known),
         [results / f"summary.{form}" for form in ("json", "md", "rst")],
     )
-    study.write(raw, results / study.NAME)
+    study.write(raw, results / study.STUDY)
 
 
 def make_runs(results: Path, config: Config) -> None:

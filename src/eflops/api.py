@@ -23,6 +23,7 @@ import pandas as pd
 from eflops.analysis.gather import Entries, curves_table, runs_table
 from eflops.config.study import read_study
 from eflops.errors import UserError
+from eflops.results.paths import product
 from eflops.results.store import Store, opened
 
 IDENTITY = ["experiment", "dataset", "ratio", "method", "variant", "draw", "seed"]
@@ -140,7 +141,7 @@ class Results:
         """The numbers of a table by its name, such as "support_recovery"."""
         from eflops.provenance.explain.address import read_table
 
-        return read_table(self.folder / "tables" / f"{name}.csv")
+        return read_table(self.folder / product("table", name))
 
     def axes(self, rows: int = 1, columns: int = 1, size: tuple[float, float] = (3.5, 2.8)) -> tuple[Any, Any]:
         """An empty figure in the project's style, and its axes."""

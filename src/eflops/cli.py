@@ -237,7 +237,9 @@ def summary(results: Results = RESULTS) -> None:
 @app.command(rich_help_panel=TRACING)
 def scorecard(results: Results = RESULTS) -> None:
     """Compare every number and claim of the paper with this run, and print the verdicts."""
-    path = results / "scorecard.md"
+    from eflops.results.paths import SCORECARD_TEXT
+
+    path = results / SCORECARD_TEXT
     if not path.exists():
         raise UserError(f"{path}: there is no such scorecard; make it with: snakemake --cores 2 scorecard")
     say(path.read_bytes().decode(errors="replace"))

@@ -47,7 +47,7 @@ def made(folder: Path, cases: int) -> Path:
         small_results.gather(plan, folder)
     for product in filter(lambda product: product.experiments, planned_products(checked)):
         products.make(product_job(checked, product), folder, [folder / product.csv])
-    study.write(raw, folder / study.NAME)
+    study.write(raw, folder / study.STUDY)
     return folder
 
 

@@ -20,7 +20,7 @@ def within_unit_interval(z: Tensor) -> bool:
 
 @given(wild, uniforms)
 def test_gates_and_probabilities_lie_between_zero_and_one(phi, uniform):
-    noise = gates.logistic_noise(torch.full_like(phi, uniform))
+    noise = plain_gates.logistic_noise(torch.full_like(phi, uniform))
     assert torch.isfinite(noise).all()
     assert within_unit_interval(plain_gates.sample(phi, noise))
     assert within_unit_interval(gates.deterministic(phi, "median"))
@@ -31,7 +31,7 @@ def test_gates_and_probabilities_lie_between_zero_and_one(phi, uniform):
 
 @given(wild, uniforms)
 def test_gradients_are_never_negative_and_belong_to_the_sampled_gate(phi, uniform):
-    noise = gates.logistic_noise(torch.full_like(phi, uniform))
+    noise = plain_gates.logistic_noise(torch.full_like(phi, uniform))
     z, gradient = plain_gates.sample_with_gradient(phi, noise)
     assert torch.equal(z, plain_gates.sample(phi, noise))
     assert (gradient >= 0).all()
@@ -40,7 +40,7 @@ def test_gradients_are_never_negative_and_belong_to_the_sampled_gate(phi, unifor
 
 @given(phis, st.floats(1e-3, 5), uniforms)
 def test_a_larger_phi_never_gives_a_smaller_gate(phi, step, uniform):
-    noise = gates.logistic_noise(torch.full_like(phi, uniform))
+    noise = plain_gates.logistic_noise(torch.full_like(phi, uniform))
     larger = phi + step
     assert (plain_gates.sample(larger, noise) >= plain_gates.sample(phi, noise)).all()
     assert (gates.deterministic(larger, "median") >= gates.deterministic(phi, "median")).all()

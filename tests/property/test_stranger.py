@@ -91,7 +91,7 @@ def traps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def targets(folder: Path) -> list[Path]:
     """One file of each kind."""
     manifest = next(folder.glob("data/*/*/manifest.json"))
-    return [folder / study.NAME, manifest, folder / RECORD, folder / "scorecard.json"]
+    return [folder / study.STUDY, manifest, folder / RECORD, folder / "scorecard.json"]
 
 
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -118,10 +118,10 @@ def test_no_name_in_any_json_of_a_folder_is_imported(
 
 
 def name_a_maker(folder: Path) -> None:
-    stored = json.loads((folder / study.NAME).read_text())
+    stored = json.loads((folder / study.STUDY).read_text())
     stored["config"]["products"] = {"support_recovery": {"make": "stranger_part:run"}}
     seal(stored)
-    (folder / study.NAME).write_text(json.dumps(stored))
+    (folder / study.STUDY).write_text(json.dumps(stored))
 
 
 def name_a_kind(folder: Path) -> None:

@@ -104,6 +104,16 @@ def test_the_sentence_says_what_is_wrong(
     assert words in refused(command, capsys)
 
 
+def test_an_overlay_alone_is_refused_with_the_command_that_lays_it_over(
+    wrong: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("config.yaml").write_text(yaml.safe_dump(CONFIG))
+    Path("overlay.yaml").write_text("methods: {eflops: {settings: {temperature: 0.1}}}")
+    assert main(["check", "--config", "overlay.yaml"]) == 2
+    assert "name that file first: --config config.yaml --config overlay.yaml" in capsys.readouterr().err
+    assert main(["check", "--config", "config.yaml", "--config", "overlay.yaml"]) == 0
+
+
 def test_help_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert "explain" in capsys.readouterr().out

@@ -214,16 +214,16 @@ def test_a_paper_number_changed_in_the_published_targets(published: Path) -> Non
 
 
 def test_a_module_hash_changed_in_the_study(results: Path) -> None:
-    stored = json.loads((results / study.NAME).read_text())
+    stored = json.loads((results / study.STUDY).read_text())
     stored["code"]["eflops.training.train"] = "0" * 16
-    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
+    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.STUDY)
     assert any("eflops.training.train is 0000" in finding.what for finding in findings_of(results))
 
 
 def test_data_settings_that_the_study_does_not_say(results: Path) -> None:
-    stored = json.loads((results / study.NAME).read_text())
+    stored = json.loads((results / study.STUDY).read_text())
     stored["config"]["datasets"]["synthetic"]["snr"] = 21.0
-    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.NAME)
+    study.seal({key: value for key, value in stored.items() if key != study.OWN_HASH}, results / study.STUDY)
     assert any("snr is 20.0, and the config says 21.0" in finding.what for finding in findings_of(results))
 
 

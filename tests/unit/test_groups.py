@@ -133,7 +133,7 @@ def test_a_cut_of_the_cnn_keeps_whole_groups_and_at_most_m_weights(cnn: ModuleMo
     assert kept[: cnn.layers[0].stop].any() == (floor > 0)
 
 
-def test_the_gradient_of_a_shared_gate_sums_over_its_weights() -> None:
+def test_a_shared_gate_moves_by_the_mean_over_its_weights() -> None:
     """One step of phi against the chain rule by hand; autograd gives the loss's gradient by the weights alone."""
     model = softmax(3)
     run = problem(model, target=2, gates="feature", local_steps=1, temperature=0.0, gate_rate=0.1, multiplier_rate=0.3)
@@ -148,7 +148,7 @@ def test_the_gradient_of_a_shared_gate_sums_over_its_weights() -> None:
         (by_weight,) = torch.autograd.grad(next(run.losses(0, 0, 1))(weights), weights)
     by_gate = (by_weight * theta).view(2, 3).sum(0) * 1.2 * s * (1 - s) / reference.BETA
     p = reference.active(phi)
-    expected = phi - 0.1 * (by_gate + lam * 2 * p * (1 - p))
+    expected = phi - 0.1 * (by_gate / 2 + lam * p * (1 - p))
     assert moved.tolist() == pytest.approx(expected.tolist(), abs=1e-6)
     assert multiplier.item() == pytest.approx(0.2 + 0.3 / 6 * (2 * p.sum().item() - 2), abs=1e-6)
 

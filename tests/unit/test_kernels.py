@@ -54,7 +54,7 @@ def test_a_step_descends_on_loss_entropy_and_constraint(prior: str) -> None:
 
     local = Local(theta.clone().numpy(), phi.clone().numpy(), lam.clone().numpy())
     drawn, weights = opened(local, [4, 5, 6])
-    noise = gates.logistic_noise(uniform([4, 5, 6], "gates", (3, 1), 1, SIZE)[0])
+    noise = plain_gates.logistic_noise(uniform([4, 5, 6], "gates", (3, 1), 1, SIZE)[0])
     z, z_gradient = plain_gates.sample_with_gradient(phi.double(), noise.double())
     assert torch.allclose(drawn.double(), z, rtol=0, atol=1e-6)
     assert torch.allclose(weights.double(), theta.double() * z, rtol=0, atol=1e-6)

@@ -164,3 +164,14 @@ def test_the_power_of_an_interval_is_how_often_a_shifted_number_falls_outside() 
     # t of a shifted normal over an independent estimate of its error.
     t = (0.1 / 0.05 + generator.normal(size=200_000)) / np.sqrt(generator.chisquare(20, 200_000) / 20)
     assert interval.power(0.1) == pytest.approx(np.mean(np.abs(t) * 0.05 > interval.half), abs=5e-3)
+
+
+def test_the_power_of_the_joint_test_is_how_often_a_shifted_draw_is_rejected() -> None:
+    generator = np.random.default_rng(3)
+    mixing = np.array([[1, 0.8, 0.3], [0, 0.5, 0.2], [0, 0, 0.4]])
+    for shift in (0.0, 0.8, 2.0):
+        draws = (generator.normal(size=(21, 3)) @ mixing for _ in range(800))
+        tests = [joint_test(each[:20], each[20] + shift) for each in draws]
+        rejected = np.mean([test.p < 0.05 for test in tests])
+        # The length of the shift is estimated without bias; the power, which is a curve of it, nearly so.
+        assert np.mean([test.power(shift) for test in tests]) == pytest.approx(rejected, abs=0.08)

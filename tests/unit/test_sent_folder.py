@@ -27,9 +27,9 @@ CELL = ("tables/support_recovery.csv", "--row", "0.64", "--column", "fedavg")
 
 def study_with(folder: Path, key: str, value: object) -> None:
     """A study with another value in its config, sealed again."""
-    stored = json.loads((folder / study.NAME).read_text())
+    stored = json.loads((folder / study.STUDY).read_text())
     stored["config"][key] = value
-    study.seal(stored, folder / study.NAME)
+    study.seal(stored, folder / study.STUDY)
 
 
 def test_a_command_to_paste_holds_no_option_that_the_sender_chose(

@@ -75,6 +75,35 @@ def test_more_seeds_train_alone_and_leave_the_old_records_as_they_were(study: St
     assert "trained 1 of 3 runs" in log_of(study, "fedavg")
 
 
+def test_a_new_ratio_adds_its_own_jobs_and_changes_no_other(study: Study) -> None:
+    study.edit("config.yaml", "ratios: [0.64, 1.0]", "ratios: [0.64, 1.0, 2.0]")
+    output = study.snakemake("--dry-run", "all")
+    assert set(re.findall(r"Train (\w+ on .+)", output)) == {
+        f"{method} on support_recovery nd2.00" for method in ("eflops", "flops", "fediht", "fedavg")
+    }
+    assert re.findall(r"Make (\w+ nd.+|the test features .+)", output) == ["synthetic nd2.00, draw 0"]
+
+
+def test_a_new_draw_makes_its_own_data_alone(study: Study) -> None:
+    study.edit("config.yaml", "seeds: 2", "seeds: 2, draws: [0, 1]")
+    output = study.snakemake("--dry-run", "all")
+    assert set(re.findall(r"Make (\w+ nd.+|the test features .+)", output)) == {
+        "synthetic nd0.64, draw 1",
+        "synthetic nd1.00, draw 1",
+        "the test features of synthetic, draw 1",
+    }
+
+
+def test_a_new_target_adds_its_own_jobs_and_changes_no_other(study: Study) -> None:
+    entry = "  mine: {dataset: synthetic, ratios: [0.64], methods: [fedavg], seeds: 1, target: own}\n"
+    (study.folder / "config.yaml").write_text((study.folder / "config.yaml").read_text().rstrip() + f"\n{entry}")
+    assert study.would_train() == set()
+    output = study.snakemake("--dry-run", "own")
+    assert re.findall(r"Train (.+)", output)[-1:] == ["fedavg on mine nd0.64"]
+    assert "Make synthetic" not in output
+    assert "test features" not in output
+
+
 def test_changed_data_bytes_train_the_cells_on_them(study: Study) -> None:
     study.edit("config.yaml", "min_rows: 6", "min_rows: 7")
     assert study.would_train() == EVERY_CELL

@@ -114,11 +114,9 @@ def _with_diverged(row: pd.Series, mean: str, beside: Cell, counts: bool) -> Cel
     if pd.isna(row[mean]):
         return Cell((ABSENT,))
     cell = number(row, mean) + beside
-    return (
-        cell + " (" + number(row, "diverged", "{:.0f}") + " of " + number(row, "n", "{:.0f}") + " diverged)"
-        if lost
-        else cell
-    )
+    if not lost:
+        return cell
+    return cell + " (" + number(row, "diverged", "{:.0f}") + " of " + number(row, "n", "{:.0f}") + " diverged)"
 
 
 def _index(name: Hashable) -> int:

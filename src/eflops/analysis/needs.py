@@ -8,13 +8,12 @@ from eflops.analysis.paper import read_paper
 from eflops.analysis.scorecard.claims import experiments_of, module_of
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.files import PROJECT
-from eflops.results.paths import SEARCHES
+from eflops.results.paths import SCORECARD, SEARCHES
 
 if TYPE_CHECKING:
     from eflops.config.models import Config
     from eflops.config.products import Product
 
-SCORECARD = "scorecard.json"
 # The paper's numbers and claims, below the project; published results bring those they were judged by.
 TARGETS = "resources/paper/targets.yaml"
 

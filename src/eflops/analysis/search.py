@@ -28,7 +28,7 @@ from eflops.data.build import named_features
 from eflops.errors import UserError
 from eflops.files import read_json, write_bytes, write_json, write_text
 from eflops.results import record
-from eflops.results.paths import RUNS
+from eflops.results.paths import CELL_RUNS
 
 # What a diverged run counts for: as bad as a model that has learned nothing, or worse.
 WORST = {"r2": -1.0, "accuracy": 0.0, "cross_entropy": 10.0}
@@ -232,7 +232,7 @@ def rank_records(config: Config, name: str, results: Path, targets: Path, out: P
     """
     search, plan = config.searches[name], plan_of(config, name)
     entries = [
-        (f"{ratio}/{method}/{run.path}", record.read(results / RUNS.format(**cell) / run.path))
+        (f"{ratio}/{method}/{run.path}", record.read(results / CELL_RUNS.format(**cell) / run.path))
         for method in plan.methods
         for ratio in plan.ratios
         for cell in [{"experiment": name, "ratio": ratio, "method": method}]

@@ -42,7 +42,7 @@ def training_jobs(config: Config) -> Iterator[tuple[TrainingJob, CellSpec]]:
             for part, seeds in plan.parts(config.seeds_per_job):
                 job = spec.model_copy(update={"seeds": seeds, "code": code})
                 names = {"experiment": plan.name, "ratio": spec.ratio, "method": spec.name, "part": part}
-                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.RUNS))
+                name, cell, runs = (each.format(**names) for each in (paths.CELL_JOB, paths.CELL, paths.CELL_RUNS))
                 yield TrainingJob(name, cell, runs, job.text()), job
 
 

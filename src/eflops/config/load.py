@@ -10,10 +10,12 @@ from pydantic import ValidationError
 
 from eflops import trust
 from eflops.config.checks import mistakes
-from eflops.config.messages import ConfigError, sentences, shown
+from eflops.config.messages import MISSING, ConfigError, sentences, shown
 from eflops.config.models import Config
 from eflops.files import locate
 
+# What other config files are laid over.
+BASE = Path("config.yaml")
 # A config has five levels.
 DEEPEST = 40
 # With anchors, a few lines can stand for more values than any memory holds.
@@ -134,7 +136,13 @@ def read(*paths: Path, trusted: bool = True) -> Config:
         raise ConfigError(
             [f"{' '.join(map(str, paths))}: the file is empty; docs/config.md describes the keys of a config."]
         )
-    return check(raw, trusted)
+    try:
+        return check(raw, trusted)
+    except ConfigError as error:
+        if any(mistake.endswith(MISSING) for mistake in error.mistakes) and BASE.exists() and BASE not in paths:
+            right = f"if it changes parts of {BASE}, name that file first: --config {BASE} --config {paths[0]}"
+            raise ConfigError([*error.mistakes, f"{paths[0]}: {right}"]) from None
+        raise
 
 
 def with_chosen(raw: Mapping[str, object]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from eflops.config.models import FORMER, KINDS, Config, Experiment, Interval, Me
 from eflops.errors import UserError
 
 LONGEST = 80
+MISSING = "missing; this key is required."
 
 
 class ConfigError(UserError):
@@ -52,7 +53,7 @@ def _sentence(
     if kind == "extra_forbidden":
         return unknown(key_path, str(path[-1]), (model or _model_at(path[:-1], raw)).model_fields)
     if kind == "missing":
-        return f"{key_path}: missing; this key is required."
+        return f"{key_path}: {MISSING}"
     if kind.startswith("union_tag"):
         stated = value.get("kind") if isinstance(value, Mapping) else value
         known = ", ".join(kind for kind in KINDS if kind != "own")

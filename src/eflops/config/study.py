@@ -12,9 +12,9 @@ from eflops.config.load import check, read
 from eflops.config.models import Config
 from eflops.errors import UserError
 from eflops.files import read_json, sha256_bytes, write_text
+from eflops.results.paths import STUDY
 from eflops.results.store import FORMAT, PRESENT_FORMAT, check_format
 
-NAME = "study.json"
 CONFIG = Path("config.yaml")
 
 
@@ -60,23 +60,23 @@ def read_study(folder: Path, *configs: Path) -> Study:
     if configs:
         return Study(read(*configs), {})
     # A config inside the folder is not the user's but the sender's.
-    if not (folder / NAME).exists() and CONFIG.exists() and not CONFIG.resolve().is_relative_to(folder.resolve()):
+    if not (folder / STUDY).exists() and CONFIG.exists() and not CONFIG.resolve().is_relative_to(folder.resolve()):
         present = read(CONFIG)
         if Path(present.results).resolve() == folder.resolve():
             return Study(present, {})
     check_format(folder)
     try:
-        stored = read_json(folder / NAME)
+        stored = read_json(folder / STUDY)
         if isinstance(stored["config"].get("chosen"), str):
             raise ValueError("a study holds what was chosen, and the name of a file would lead out of the folder")
         return Study(check(stored["config"], trusted=False), dict(stored["code"]), stored)
     except FileNotFoundError:
         raise UserError(
-            f"{folder}: there is no {NAME}, and config.yaml does not name this folder as its results; name a results"
-            f" folder, add --config, or make what is missing with: snakemake --cores 2 {folder / NAME}"
+            f"{folder}: there is no {STUDY}, and config.yaml does not name this folder as its results; name a results"
+            f" folder, add --config, or make what is missing with: snakemake --cores 2 {folder / STUDY}"
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise UserError(f"{folder / NAME}: this is not a study file of the workflow; make it again.") from None
+        raise UserError(f"{folder / STUDY}: this is not a study file of the workflow; make it again.") from None
 
 
 def present_code(config: Config) -> dict[str, str]:

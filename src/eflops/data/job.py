@@ -12,7 +12,7 @@ from eflops.config.cell import CellSpec
 from eflops.data.federation import read_manifest
 from eflops.errors import UserError
 from eflops.results import record
-from eflops.results.labels import Run, data_label
+from eflops.results.labels import DATA, RUNS, Run, data_label
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def read_spec(file: Path) -> CellSpec:
 
 def job_of(spec: CellSpec, results: Path, block_size: int = 1) -> Job:
     """The job of a spec below a results folder."""
-    return Job(spec, results / "data", results / "runs" / spec.folder, tuple(spec.runs), block_size)
+    return Job(spec, results / DATA, results / RUNS / spec.folder, tuple(spec.runs), block_size)
 
 
 @cache

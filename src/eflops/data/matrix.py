@@ -24,8 +24,8 @@ from eflops.files import locate, read_npz, sha256
 Rows = Literal["samples", "genes"]
 SHOWN = 5
 SUMS = "SHA256SUMS"
-# Arrays of an npz file that name the rows and the columns of its matrix.
-ROW_NAMES, FEATURE_NAMES = "samples", ("features", "genes")
+# Arrays of an npz file that may name the columns of its matrix.
+FEATURE_NAMES = ("features", "genes")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import TypedDict
 
 import yaml
 
-from eflops.analysis.needs import SCORECARD
 from eflops.analysis.paper import Printed
 from eflops.analysis.scorecard.card import Card, LineJson
 from eflops.analysis.scorecard.line import both_written, printed, written
@@ -26,7 +25,7 @@ from eflops.files import read_json, write_text
 from eflops.provenance.data import stored_manifest
 from eflops.provenance.diff import diff, side, summary
 from eflops.provenance.explain.recompute import from_records, method_labels
-from eflops.results.paths import EXPLORER, SUMMARY
+from eflops.results.paths import EXPLORER, SCORECARD, SUMMARY
 from eflops.results.record import Record
 from eflops.results.store import Store, opened
 

@@ -53,9 +53,8 @@ def _guarded(message: Message, context: Context, act: Callable[[Message, NodeCon
     try:
         node = NodeConfig.of(context.node_config)
         with trust.session():
-            if (
-                node.nodes
-            ):  # a simulation is the user's; over a network only eflops and what the node's owner names runs
+            # A simulation is the user's; over a network only eflops and what the node's owner names runs.
+            if node.nodes:
                 trust.allow_all()
             for name in node.trusted:
                 trust.allow("method", name)

@@ -11,7 +11,6 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.model.entity import Entity
 from rocrate.rocrate import ROCrate
 
-from eflops.analysis.needs import SCORECARD
 from eflops.config import study
 from eflops.config.products import products
 from eflops.errors import UserError
@@ -19,6 +18,7 @@ from eflops.files import sha256
 from eflops.provenance.audit.records import read_records
 from eflops.provenance.publish import publish
 from eflops.results import checksums
+from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.record import Record, versions
 from eflops.results.store import RECORDS, opened
 
@@ -146,7 +146,7 @@ def _add_actions(crate: ROCrate, workflow: Entity, records: Mapping[str, Record]
         "CreateAction",
         name="The run of the whole workflow",
         instrument=workflow,
-        object=_files(crate, [study.NAME]),
+        object=_files(crate, [STUDY]),
         result=_files(crate, (file for job in jobs for file in job.made)),
         actionStatus="http://schema.org/CompletedActionStatus",
         **({"startTime": ended[0], "endTime": ended[-1]} if ended else {}),
@@ -161,7 +161,7 @@ def _jobs(records: Mapping[str, Record], results: Path) -> Iterator[WorkflowJob]
     config = study.read_study(results).config
     for manifest in sorted((results / "data").glob("*/*/manifest.json")):
         name = manifest.relative_to(results).as_posix()
-        yield WorkflowJob("data", name.removesuffix("/manifest.json"), (study.NAME,), (name,))
+        yield WorkflowJob("data", name.removesuffix("/manifest.json"), (STUDY,), (name,))
     cells: dict[str, list[Record]] = {}
     for path, record in records.items():
         cells.setdefault(path.rsplit("/", 2)[0], []).append(record)

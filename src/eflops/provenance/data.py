@@ -8,7 +8,7 @@ from eflops.data.build import build
 from eflops.data.federation import ARRAYS, MANIFEST, parse_manifest, read_manifest, save
 from eflops.errors import UserError
 from eflops.files import below
-from eflops.results.labels import ratio_value
+from eflops.results.labels import DATA, ratio_value
 from eflops.results.store import Store
 
 
@@ -18,7 +18,7 @@ class OtherData(UserError):
 
 def stored_manifest(store: Store, name: str) -> dict[str, Any]:
     """The checked manifest of a data draw, such as synthetic/nd0.64-draw0."""
-    return parse_manifest(store.text(f"data/{name}/{MANIFEST}"), store.folder / "data" / name)
+    return parse_manifest(store.text(f"{DATA}/{name}/{MANIFEST}"), store.folder / DATA / name)
 
 
 def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bool = True) -> Path:
@@ -28,8 +28,8 @@ def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bo
     """
     manifest = stored_manifest(store, name)
     if stored and has_arrays(store, name) and manifest["sha256"] == expected:
-        return store.folder / "data"
-    again = folder / "data"
+        return store.folder / DATA
+    again = folder / DATA
     if not (again / name / ARRAYS).exists():
         settings = manifest["settings"]
         draw = build(settings, ratio_value(settings["ratio"]), settings["draw"], _images(settings))
@@ -37,17 +37,17 @@ def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bo
     made = read_manifest(again / name)
     if made["sha256"] != expected:
         raise OtherData(
-            f"data/{name}: the rebuilt data differ from the data of the training run; they are forged, or the code has"
-            " changed."
+            f"{DATA}/{name}: the rebuilt data differ from the data of the training run; they are forged, or the code "
+            "has changed."
         )
     if made["meta"] != manifest["meta"]:
-        raise OtherData(f"data/{name}: its facts (meta) are not those that its settings give.")
+        raise OtherData(f"{DATA}/{name}: its facts (meta) are not those that its settings give.")
     return again
 
 
 def has_arrays(store: Store, name: str) -> bool:
     """Whether the arrays of a draw are stored."""
-    return (store.folder / "data" / name / ARRAYS).exists()
+    return (store.folder / DATA / name / ARRAYS).exists()
 
 
 def can_rebuild(store: Store, name: str) -> bool:

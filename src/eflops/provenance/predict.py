@@ -165,7 +165,7 @@ def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -
 
 def path_of_run(store: Store, experiment: str, method: str, draw: int, seed: int) -> str:
     """The path of a run below the runs; the error for a missing one lists the existing ones."""
-    below = paths.RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
+    below = paths.CELL_RUNS.format(experiment=experiment, ratio=WHOLE, method=method).removeprefix(f"{RUNS}/")
     path = f"{below}/{Run(BASE, draw, seed).path}"
     there = [each for each in store.record_paths() if each.startswith(f"{experiment}/")]
     if not there:

@@ -11,18 +11,17 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from eflops.analysis.needs import SCORECARD, TARGETS
+from eflops.analysis.needs import TARGETS
 from eflops.config import study
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import PROJECT, products
-from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
 from eflops.files import write_text
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
-from eflops.results.paths import CELLS, SPECS, UNPUBLISHED_SUFFIX
+from eflops.results.paths import CELLS, DATA_MANIFEST, SCORECARD, SPECS, STUDY, UNPUBLISHED_SUFFIX
 from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
 from eflops.script import FULL
 
@@ -37,8 +36,8 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
 
     If they exceed `most_bytes`, nothing is replaced. With an ssh key, the list of hashes is signed.
     """
-    if not (results / study.NAME).exists():
-        raise UserError(f"{results}: there is no {study.NAME}, so the run is not complete; run: snakemake all")
+    if not (results / STUDY).exists():
+        raise UserError(f"{results}: there is no {STUDY}, so the run is not complete; run: snakemake all")
     if out.exists() and any(out.iterdir()) and not (out / checksums.NAME).exists():
         raise UserError(f"{out}: this folder is not empty and this command did not write it; name another one.")
     checksums.refuse_links_out(results)
@@ -88,8 +87,8 @@ def _fill(results: Path, out: Path, signer: str) -> int:
     count = pack(results / RUNS, config.experiments, out / RECORDS)
     pack_small(results, [*manifests, *_job_files(config, results)], out / SMALL)
     further_keys = {study.SIGNER: signer} if signer else {}
-    files_hash = checksums.list_hash(checksums.hashes(out), study.NAME)
-    study.seal({**recorded.stored, **further_keys, study.FILES_HASH: files_hash}, out / study.NAME)
+    files_hash = checksums.list_hash(checksums.hashes(out), STUDY)
+    study.seal({**recorded.stored, **further_keys, study.FILES_HASH: files_hash}, out / STUDY)
     checksums.write(out)
     return count
 
@@ -120,11 +119,11 @@ def _manifests(config: Config, results: Path) -> tuple[set[str], set[str]]:
     """The manifests of the data of experiments, and the data files that products read, such as genes."""
     plans = [plan_of(config, name) for name in config.experiments]
     manifests = {
-        f"data/{plan.dataset}/{labels.data_label(ratio, draw)}/{MANIFEST}"
+        DATA_MANIFEST.format(dataset=plan.dataset, ratio=ratio, draw=draw)
         for plan in plans
         for ratio in plan.ratios
         for draw in plan.draws
     }
-    read = {path for product in products(config) for path in product.inputs if path.startswith("data/")}
+    read = {path for product in products(config) for path in product.inputs if path.startswith(f"{labels.DATA}/")}
     there = {path for path in manifests | read if (results / path).exists()}
     return (manifests - read) & there, read & there

@@ -6,6 +6,8 @@ from pathlib import PurePosixPath
 
 BASE = "base"
 WHOLE = "all"
+# The folders of a results folder that hold all data draws, and the records of all runs.
+DATA, RUNS = "data", "runs"
 
 
 @dataclass(frozen=True)

@@ -6,24 +6,26 @@ compares them.
 
 from typing import Literal
 
+from eflops.results.labels import DATA, RUNS
+
 Kind = Literal["table", "figure"]
 
 # Where the project keeps the trials of searches; a search that was never made has none.
 SEARCHES = "resources/search"
 
-DRAW = "data/{dataset}/{ratio}-draw{draw}"
+DRAW = f"{DATA}/{{dataset}}/{{ratio}}-draw{{draw}}"
 DATA_MANIFEST = f"{DRAW}/manifest.json"
 DATA_ARRAYS = f"{DRAW}/federation.npz"
 # The test features that all N/d of a draw of synthetic data share.
-TEST_FEATURES = "data/{dataset}/test-draw{draw}.npz"
-GENES = "data/{dataset}/genes.csv"
+TEST_FEATURES = f"{DATA}/{{dataset}}/test-draw{{draw}}.npz"
+GENES = f"{DATA}/{{dataset}}/genes.csv"
 RAW = "raw/{source}.json"
 # The spec that a job worked by. A training job also leaves a manifest: its records with their hashes.
 SPECS, CELLS = "specs", "cells"
 SPEC = f"{SPECS}/{{job}}.json"
 CELL_JOB = "train/{experiment}/{ratio}/{method}{part}"
 CELL = f"{CELLS}/{{experiment}}/{{ratio}}/{{method}}{{part}}.json"
-RUNS = "runs/{experiment}/{ratio}/{method}"
+CELL_RUNS = f"{RUNS}/{{experiment}}/{{ratio}}/{{method}}"
 GATHERED_FOLDER = "gathered"
 GATHERED = f"{GATHERED_FOLDER}/{{experiment}}.csv"
 CURVES = f"{GATHERED_FOLDER}/{{experiment}}.curves.csv"
@@ -33,6 +35,7 @@ TRIALS = "search/{dataset}.csv"
 CHOSEN = "search/{dataset}.json"
 SEARCH_RUNS = "search/{dataset}.runs.csv.gz"
 SCORECARD = "scorecard.json"
+SCORECARD_TEXT = "scorecard.md"
 SUMMARY = "summary.json"
 SUMMARY_TEXT = "summary.md"
 SUMMARY_OF_REPORT = "summary.rst"

@@ -17,11 +17,11 @@ from eflops import trust
 from eflops.errors import UserError
 from eflops.files import canonical_json, inflate, write_bytes
 from eflops.results import checksums, record
+from eflops.results.labels import RUNS
 from eflops.results.paths import STUDY
 from eflops.results.record import Record
 
 RECORDS = "records.jsonl.gz"
-RUNS = "runs"
 # The small files of jobs, as publish packs them: one line each, with path and text.
 SMALL = "jobs.jsonl.gz"
 # The key of study.json that says how results are laid out and named, and its present value.

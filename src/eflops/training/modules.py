@@ -299,8 +299,7 @@ class ModuleModel:
         if not torch.equal(loss.nan_to_num(), again.nan_to_num()):
             raise UserError(
                 f"model {self.name}: the same weights and rows have a different loss in a second call; draw random "
-                "numbers"
-                " with torch, numpy.random or random, unseeded, and store nothing between calls."
+                "numbers with torch, numpy.random or random, unseeded, and store nothing between calls."
             )
 
     def _check_output(self, output: Any, rows: int) -> None:

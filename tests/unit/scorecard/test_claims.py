@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from eflops.analysis.scorecard.claims import judge_claim
 from eflops.analysis.scorecard.verdict import Verdict
 
 # What makes each claim fail: experiment, column, new value, and which runs get it.
@@ -142,5 +143,7 @@ def test_a_small_loss_by_sparse_messages_is_no_compromise(paper_like) -> None:
 
 def test_four_times_the_baselines_bytes_are_not_comparable(paper_like) -> None:
     assert paper_like.claim("syn-comm") == Verdict.AGREES
+    (ground, *_) = judge_claim("syn-comm", paper_like.evidence()).grounds
+    assert "% of dense training's bytes and " in ground.effect
     paper_like.change("support_recovery", "down_training", 400_000, method="eflops")
     assert paper_like.claim("syn-comm") == Verdict.DIFFERS

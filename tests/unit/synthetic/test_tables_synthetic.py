@@ -195,12 +195,14 @@ def test_error_feedback_is_compared_run_by_run_and_its_aims_are_judged(source: S
     change = (feedback - dense).mean()
     aims = [{"difference at least": change - 0.01}, {"difference at least": change + 0.01}, {"interval around": 0}, {}]
     pair = {"metric": "r2", "one": ["feedback14", "eflops_feedback"], "other": ["support_recovery", "eflops"]}
+    pair["shows"] = "feedback, with gates"
     names = {"feedback14": "at most 14 %", "support_recovery": "dense"}
     compared = comparisons(source, names, [{**pair, **({"aim": aim} if aim else {})} for aim in aims], [8, 9])
     assert compared.data["difference"].tolist() == pytest.approx([change] * 4), "draws 8 and 9 were not run"
     around = compared.data["low"][2] <= 0 <= compared.data["high"][2]
     assert compared.data["met"].tolist() == [True, False, around, None]
     assert texts(compared)["met"].tolist() == ["yes", "no", "yes" if around else "no", "-"]
+    assert set(texts(compared)["shows"]) == {"feedback, with gates"}
     assert compared.data["reference"].tolist() == ["E-FLoPS with error feedback, at most 14 %"] * 4
     assert comparisons(source, names, [pair], [7]).data["draws"].tolist() == ["all", "7 to 7"]
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -54,38 +55,45 @@ def over_bytes(
     parts = [with_interval(summarise(curves, metric, by)).assign(metric=metric) for metric in metrics]
     data = pd.concat(parts, ignore_index=True).merge(sent, on=by)[[*by, "metric", SENT, "mean", *INTERVAL, "sd", "n"]]
     data = data.sort_values([*BY, "metric", "round"], ignore_index=True)
+    return Figure(data, curves, lambda: _paint(data, lines, metrics, lowest))
+
+
+def _paint(data: pd.DataFrame, lines: Mapping[str, Sequence[str]], metrics: Sequence[str], lowest: float) -> Drawing:
+    """The panels, and one legend below all of them."""
     shown = sorted(data["ratio"].unique())
+    wide = len(shown) > 1
+    size = (7.0, 0.9 + 2.1 * len(metrics)) if wide else (4.4, 1.3 + 2.2 * len(metrics))
+    drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
+    for name, (metric, ratio), axis in zip("abcdefgh", product(metrics, shown), axes.flat, strict=False):
+        panel = data[(data["metric"] == metric) & (data["ratio"] == ratio)]
+        for experiment, method in lines.values():
+            line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
+            _draw(axis, line, lowest, *_look(lines, experiment, method))
+        _limit(axis, panel, lowest, steps=(1.0,) if wide else (1.0, 3.0))
+        axis.set_ylabel(METRIC_AXES.get(metric, metric))
+        if ratio != ONE_SIZE:
+            axis.set_title(f"$N/d = {ratio:g}$")
+            letter(axis, name)
+    for axis in axes[-1]:
+        axis.set_xlabel("megabytes sent, both ways")
+    keys = []
+    for words, line in lines.items():
+        (colour, marker), dash = _look(lines, *line)
+        keys.append(line_key(words, color=colour, marker=marker, markersize=4, linewidth=1.2, linestyle=dash))
+    legend = {"title": "markers: the ends of training and finetuning", "title_fontsize": 7, "handlelength": 3}
+    drawing.legend(handles=keys, loc="outside lower center", ncols=3 if wide else 2, **legend)
+    return drawing
 
-    def paint() -> Drawing:
-        size = (7.0, 0.9 + 2.1 * len(metrics)) if len(shown) > 1 else (4.4, 1.3 + 2.2 * len(metrics))
-        drawing, axes = canvas(len(metrics), max(len(shown), 1), size=size, squeeze=False, sharex=True)
-        panels = [(metric, ratio) for metric in metrics for ratio in shown]
-        for name, (metric, ratio), axis in zip("abcdefgh", panels, axes.flat, strict=False):
-            panel = data[(data["metric"] == metric) & (data["ratio"] == ratio)]
-            for experiment, method in lines.values():
-                line = panel[(panel["experiment"] == experiment) & (panel["method"] == method)]
-                _draw(axis, line, lowest, *_look(lines, experiment, method))
-            near = panel[panel["mean"] >= lowest]
-            low, high = limits(near)
-            axis.set(ylabel=METRIC_AXES.get(metric, metric), ylim=(max(low, lowest), high))
-            if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
-                log_scale(axis, "x", steps=(1.0,) if len(shown) > 1 else (1.0, 3.0))
-                if lowest > -math.inf and len(near):
-                    axis.set_xlim(left=LEFT * near[SENT].min() / MEGABYTE)
-            if ratio != ONE_SIZE:
-                axis.set_title(f"$N/d = {ratio:g}$")
-                letter(axis, name)
-        for axis in axes[-1]:
-            axis.set_xlabel("megabytes sent, both ways")
-        keys = []
-        for words, line in lines.items():
-            (colour, marker), dash = _look(lines, *line)
-            keys.append(line_key(words, color=colour, marker=marker, markersize=4, linewidth=1.2, linestyle=dash))
-        legend = {"title": "markers: the ends of training and finetuning", "title_fontsize": 7, "handlelength": 3}
-        drawing.legend(handles=keys, loc="outside lower center", ncols=3 if len(shown) > 1 else 2, **legend)
-        return drawing
 
-    return Figure(data, curves, paint)
+def _limit(axes: Axes, panel: pd.DataFrame, lowest: float, steps: Sequence[float]) -> None:
+    """The ends of both axes, and the log scale of bytes with ticks at so many times a power of ten."""
+    near = panel[panel["mean"] >= lowest]
+    low, high = limits(near)
+    axes.set_ylim(max(low, lowest), high)
+    if (panel[SENT] > 0).any():  # a log scale has no place for nothing sent at all
+        log_scale(axes, "x", steps=steps)
+        if lowest > -math.inf and len(near):
+            axes.set_xlim(left=LEFT * near[SENT].min() / MEGABYTE)
 
 
 def _curves(source: Source, experiment: str, method: str, ratios: Sequence[float]) -> pd.DataFrame:
@@ -120,7 +128,7 @@ def comparisons(
     Args:
         names: the label of each experiment's regime.
         pairs: comparisons, each with its `metric`, `one` and `other` (experiment and method), and where there are any
-            its `ratios` and its `aim`, a key of `AIMS` with a number.
+            its `ratios`, its `aim`, a key of `AIMS` with a number, and whose effect it `shows`, in words.
         unseen: draws not used before; comparisons are also made on these draws only.
     """
     runs = {name: source.sending(source.runs(name)) for name in names}
@@ -152,7 +160,7 @@ def comparisons(
 
 COLUMNS = [
     *("metric", "ratio", "draws", "reference", "other", "n", "mean_reference", "mean_other", "difference", "low"),
-    *("high", "t", "df", "p", "aim", "met"),
+    *("high", "t", "df", "p", "aim", "met", "shows"),
 ]
 
 
@@ -175,7 +183,8 @@ def _compared(runs: pd.DataFrame, pair: Mapping[str, Any], one: str, other: str)
         met = AIMS[aim](test, limit) if aim and not math.isnan(test["low"]) else None
         words = f"{aim} {with_minus('{:g}', limit)}" if aim else ""
         keys = {"metric": pair["metric"], "ratio": ratio, "draws": group["draws"].iloc[0]}
-        yield {**keys, "reference": one, "other": other, **test, "aim": words, "met": met}
+        keys |= {"reference": one, "other": other, "shows": pair.get("shows", "")}
+        yield {**keys, **test, "aim": words, "met": met}
 
 
 def _printed(row: pd.Series) -> Row:
@@ -188,6 +197,7 @@ def _printed(row: pd.Series) -> Row:
         "draws": row["draws"],
         "method": row["reference"],
         "minus": row["other"],
+        "shows": row["shows"] or MISSING,
         "means": means if len(means.numbers) == 2 else MISSING,
         "difference": difference(row),
         "p": probability(row, "p"),

@@ -72,9 +72,8 @@ def tests(source: Source, over: Mapping[str, str]) -> Table:
         source,
         pd.concat([source.runs(name) for name in over], ignore_index=True),
         "Over run seeds, a pair is a seed of the one split. Over splits, it is a split with its seeds averaged, and "
-        "the test is the "
-        "corrected resampled t-test, because splits overlap. A higher accuracy or AUC is better, and a lower "
-        "cross-entropy.",
+        "the test is the corrected resampled t-test, because splits overlap. A higher accuracy or AUC is better, and "
+        "a lower cross-entropy.",
         METRICS | dict(over),
         "the rows of one metric and one kind of runs",
     )

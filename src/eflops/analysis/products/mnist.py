@@ -52,11 +52,11 @@ def costs(source: Source) -> Table:
         row["removed"] = bold(interval(of["macs_removed", method]), method in first["macs_removed"])
         rows.append(row)
     note = (
-        f"Mean and 95 % interval over {units_in_words(runs)}. Open gates: the expected number after training. "
-        "Bytes are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
-        "formula has no indices. "
-        "Megabytes are of training and finetuning. Operations are multiply-accumulates of one prediction without dead "
-        "units, and the share of the dense network's that is removed. The best federated method is bold."
+        f"Mean and 95 % interval over {units_in_words(runs)}. Open gates: the expected number after training. Bytes "
+        "are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
+        "formula has no indices. Megabytes are of training and finetuning. Operations are multiply-accumulates of "
+        "one prediction without dead units, and the share of the dense network's that is removed. The best federated "
+        "method is bold."
         f"{too_few(cells['units'])}"
     )
     return Table(cells, rows, note, runs)

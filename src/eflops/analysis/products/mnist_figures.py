@@ -160,6 +160,7 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
         [summarise_units(part, ["accuracy", "bytes_total"], by) for part in (main, cut)], ignore_index=True
     )
     markers = dict(zip(cases, MARKERS, strict=False))
+    methods = source.order(data["method"])
 
     def way(method: str, variant: str) -> str:
         """The case of a point."""
@@ -168,7 +169,6 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
     def paint() -> Drawing:
         drawing, axes = canvas(size=(7.0, 3.6))
         points = data.set_index([*by, "metric"]).unstack("metric")
-        methods = source.order(data["method"])
         for key, row in points["mean"].iterrows():
             _, method, variant = key
             colour = style(method)[0]
@@ -180,22 +180,29 @@ def over_bytes(source: Source, cases: Mapping[str, str]) -> Figure:
         axes.set_ylim(0, 1.02)
         log_scale(axes, "x")
         axes.set(xlabel="megabytes between server and clients, both phases", ylabel="test accuracy, mean ± sd of draws")
-        if len(dense):
-            tenth = 0.1 * dense["bytes_training"].mean() / 1e6
-            axes.axvline(tenth, color="0.4", linestyle=":", linewidth=1)
-            look = {"xycoords": ("data", "axes fraction"), "fontsize": 6.5, "color": "0.3"}
-            axes.annotate(" 10 % of dense", (tenth, 0.02), **look)
-        keys = [
-            line_key(source.labels[method], color=style(method)[0], linewidth=3 if index % 2 == 0 else 1)
-            for index, method in enumerate(methods)
-        ]
+        _mark_tenth(axes, dense)
         present = {way(row.method, row.variant) for row in data.itertuples()}
-        keys += [
-            line_key(words, color="0.3", marker=markers[name], linewidth=0, markersize=5)
-            for name, words in cases.items()
-            if name in present
+        keys = [
+            *(
+                line_key(source.labels[method], color=style(method)[0], linewidth=3 if index % 2 == 0 else 1)
+                for index, method in enumerate(methods)
+            ),
+            *(
+                line_key(words, color="0.3", marker=markers[name], linewidth=0, markersize=5)
+                for name, words in cases.items()
+                if name in present
+            ),
         ]
         drawing.legend(handles=keys, loc="outside right center", labelspacing=0.7)
         return drawing
 
     return Figure(data, pd.concat([main, cut], ignore_index=True), paint)
+
+
+def _mark_tenth(axes: Axes, dense: pd.DataFrame) -> None:
+    """A line at a tenth of the bytes of dense training, where that ran."""
+    if len(dense):
+        tenth = 0.1 * dense["bytes_training"].mean() / 1e6
+        axes.axvline(tenth, color="0.4", linestyle=":", linewidth=1)
+        look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "fontsize": 6.5, "color": "0.3"}
+        axes.annotate(" 10 % of dense", (tenth, 0.02), **look)

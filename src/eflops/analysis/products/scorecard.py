@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, patch_key
-from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.card import Card, LineJson
 from eflops.analysis.scorecard.line import MARKS
 from eflops.analysis.scorecard.sections import OWN, section_of
@@ -13,6 +12,7 @@ from eflops.analysis.scorecard.verdict import Verdict
 from eflops.analysis.source import Source, no_runs
 from eflops.analysis.style import VERDICTS
 from eflops.files import read_json
+from eflops.results.paths import SCORECARD
 
 COLUMNS = ["id", "section", "row", "column", "verdict"]
 # Each panel of tiles: its title, and the sections whose lines are its rows.

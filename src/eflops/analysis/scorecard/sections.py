@@ -46,9 +46,8 @@ SECTIONS = (
         "table1-column",
         f"{HERE}.table1:columns",
         "All numbers of a column, tested jointly as one more draw; our value is the p value of Hotelling's test. "
-        "Single "
-        "intervals are wide, and the numbers of a draw are dependent, so a column may differ although each number "
-        "agrees.",
+        "Single intervals are wide, and the numbers of a draw are dependent, so a column may differ although each "
+        "number agrees.",
         experiments=("support_recovery",),
         metric="support_recovery",
     ),

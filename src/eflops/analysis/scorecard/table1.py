@@ -124,7 +124,8 @@ def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, rat
     value = Value("p", test.p, None, None, test.units, "draws")
     reason = (
         f"Over {len(ratios)} N/d F({test.df[0]}, {test.df[1]}) is {test.f:.2f}, p {test.p:.2g} (Hotelling's T2 for one "
-        f"further draw); the root mean square distance from the paper's column is {distance:.3f}."
+        f"further draw; a difference of {DETECTED:.2f} at every N/d would have p below {ALPHA} with probability "
+        f"{test.power(DETECTED):.2f}); the root mean square distance from the paper's column is {distance:.3f}."
     )
     return Judgement(Verdict.DIFFERS if test.p < ALPHA else Verdict.AGREES, (value,), reason)
 

@@ -190,8 +190,7 @@ def _listed(evidence: Evidence, method: str, selection: Selected) -> tuple[Estim
     ends = float(others.mean()), float(others.min()), float(others.max())
     reason = (
         f"Among the lists of our {len(lists)} splits, the paper's ranks {position} of {len(alike)} by mean Jaccard "
-        "index "
-        f"with the others, the lowest first ({paper:.2f}): it is {'an' if outlier else 'no'} outlier. Of its "
+        f"index with the others, the lowest first ({paper:.2f}): it is {'an' if outlier else 'no'} outlier. Of its "
         f"{len(named)} genes {len(shared)} are among our seven: {'; '.join(shared) or 'none'}"
         f"{'. Not among them: ' if missing else ''}{'; '.join(missing)}"
     )

@@ -27,8 +27,7 @@ def lines(evidence: Evidence) -> Iterator[Line]:
     """One line: t, with its p in words."""
     paper, identity = evidence.paper.t, ("golub-test/t", "t", PAIR, "")
     try:
-        t, reason = _tested(evidence)
-        searched = _held(evidence, SEARCHED, paper, f"{reason} ")
+        searched = _held(evidence, SEARCHED, paper, f"{_tested(evidence)} ")
     except UserError as lack:
         yield Line(*identity, unjudged(str(lack)), paper)
         return
@@ -36,11 +35,12 @@ def lines(evidence: Evidence) -> Iterator[Line]:
         nearest = _held(evidence, NEAREST, paper, "")
     except UserError:
         nearest = None
-    yield Line(*identity, combine_verdicts(searched, nearest), paper, t - paper.value)
+    mean = searched.value.mean
+    yield Line(*identity, combine_verdicts(searched, nearest), paper, None if mean is None else mean - paper.value)
 
 
-def _tested(evidence: Evidence) -> tuple[float, str]:
-    """Our t over the paper's number of seeds at one split, and the test in words, for both possible algorithms."""
+def _tested(evidence: Evidence) -> str:
+    """The test over the paper's number of seeds at our split, in words, for both possible algorithms."""
     reason, sizes = [], []
     for other in HARD_THRESHOLDING:
         try:
@@ -56,7 +56,7 @@ def _tested(evidence: Evidence) -> tuple[float, str]:
         raise Missing("All differences over the seeds of the split are equal, so t is not defined.")
     paper = evidence.paper
     theirs = f"The paper has t({_seeds(evidence) - 1}) = {paper.t.value:.2f}, p {paper.p.value:.2g}"
-    return sizes[0], f"{theirs}; at our split {'; '.join(reason)}."
+    return f"{theirs}; at our split {'; '.join(reason)}."
 
 
 def _held(evidence: Evidence, experiment: str, paper: Printed, reason: str) -> Estimate:

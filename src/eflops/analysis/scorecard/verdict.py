@@ -44,10 +44,10 @@ RULE: dict[Verdict, str] = {
         f"margin (p < {ALPHA}, Holm's adjustment over the claim's comparisons)."
     ),
     Verdict.INCONCLUSIVE: (
-        f"A number inside an interval longer than {RECOVERY_LONGEST:.2f} (a share of runs: {SHARE_LONGEST:.2f}; t: one "
-        "that also contains 0). A claim that is neither, or whose verdict changes when one draw (or split) is left "
-        "out, "
-        "or that has different verdicts for the two algorithms that the paper's name of the baseline may mean."
+        f"A number inside an interval longer than {RECOVERY_LONGEST:.2f} (a share of runs: {SHARE_LONGEST:.2f}; t: "
+        "one that also contains 0). A claim that is neither, or whose verdict changes when one draw (or split) is "
+        "left out, or that has different verdicts for the two algorithms that the paper's name of the baseline may "
+        "mean."
     ),
     Verdict.UNJUDGED: "An experiment or a run is missing, or its size is not the paper's.",
 }

@@ -60,12 +60,22 @@ class PredictionInterval:
 
 @dataclass(frozen=True)
 class JointTest:
-    """Hotelling's T2 of a vector of numbers, as F with its degrees of freedom and p; units: how many were used."""
+    """Hotelling's T2 of a vector of numbers, as F with its degrees of freedom and p; units: how many were used.
+
+    length: the squared length of a shift by 1 in every number, in the metric of T2 without bias.
+    """
 
     f: float
     df: tuple[int, int]
     p: float
     units: int
+    length: float
+
+    def power(self, shift: float, alpha: float = 1 - LEVEL) -> float:
+        """How probably p is below alpha where every number's expectation is `shift` away: by noncentral F."""
+        from scipy.special import fdtri, ncfdtr
+
+        return float(1 - ncfdtr(*self.df, shift**2 * self.length, fdtri(*self.df, 1 - alpha)))
 
 
 def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
@@ -95,11 +105,14 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
     size = int(np.linalg.matrix_rank(covariance, hermitian=True))
     if not size:
         raise ValueError("no differences between units")
-    t2 = float(away @ np.linalg.pinv(covariance, hermitian=True) @ away) / (1 + 1 / n)
+    inverse = np.linalg.pinv(covariance, hermitian=True) / (1 + 1 / n)
+    t2 = float(away @ inverse @ away)
+    # The inverse of an estimated covariance is too large by (n - 1) / (n - size - 2) on average.
+    length = max(float(inverse.sum()), 0.0) * max(n - size - 2, 0) / (n - 1)
     f = t2 * (n - size) / (size * (n - 1))
     from scipy.special import fdtrc
 
-    return JointTest(f, (size, n - size), float(fdtrc(size, n - size, f)), n)
+    return JointTest(f, (size, n - size), float(fdtrc(size, n - size, f)), n, length)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import pandas as pd
 from scipy import stats
 
 from eflops.analysis import needs
-from eflops.analysis.paper import METHOD
+from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.card import Card
-from eflops.analysis.scorecard.claims.synthetic import MARGIN
+from eflops.analysis.scorecard.claims.synthetic import MARGIN, TABLE
 from eflops.analysis.scorecard.verdict import ALPHA, Verdict
 from eflops.analysis.search import WORST
 from eflops.analysis.source import Source
@@ -32,6 +32,12 @@ FEEDBACK = {
     "sparse_both": "messages sparse both ways from the first round, as the paper describes",
     "feedback14": "error feedback, which the paper does not have",
     "feedback27": "error feedback and at most 27 % of dense bytes",
+}
+# What a comparison of table feedback_tests shows, and its words.
+PARTS = {
+    "feedback and gates": "error feedback and gates together change it by",
+    "feedback, without gates": "the feedback's part is",
+    "gates, with feedback": "the gates' part is",
 }
 # The N/d whose numbers the summary states.
 SHOWN = (0.64, 1.36)
@@ -73,13 +79,13 @@ def _by_ratio(cells: pd.DataFrame) -> Point:
     clear = by_ratio[_clear(by_ratio)]
     raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
     least = f"{WORST['r2']:g}".replace("-", MINUS)
-    words = "" if limited is None else f", where an R2 below {least} counts as {least}"
+    words = "" if limited is None else f" (counted as at least {least})"
     judged = {"test R2": r2, "support recovery": of["support_recovery"]}
     advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
     verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
     said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
     return Point(
-        f"Depending on its value, T clearly raises test R2 at {raised} and clearly lowers it at {lowered}{words}; the "
+        f"Depending on its value, T clearly raises test R2{words} at {raised} and clearly lowers it at {lowered}; the "
         f"paper's advice to raise T as N decreases {said}.",
         _link(needs.TEMPERATURE),
         ENTROPY,
@@ -208,8 +214,11 @@ def _scalings(shares: pd.DataFrame) -> Iterator[Point]:
         )
 
 
-def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
+def sparse_messages(card: Card, source: Source) -> Iterator[Point]:
     """The cost of sparse communication throughout for E-FLoPS, as the paper describes it and with error feedback."""
+    communication = _metric(source.table(needs.COMMUNICATION), "share_training")
+    if communication is not None:
+        yield from _table1_bytes(card, communication[communication["experiment"] == TABLE])
     for path, regimes in ((needs.COMMUNICATION, FEEDBACK), (needs.REGIMES, SPARSE)):
         cells = source.table(path)
         if cells is None:
@@ -244,6 +253,21 @@ def sparse_messages(_: Card, source: Source) -> Iterator[Point]:
         )
 
 
+def _table1_bytes(card: Card, shares: pd.DataFrame) -> Iterator[Point]:
+    """What the runs of Table 1 send in training, as a share of dense messages, which FedAvg sends."""
+    means = shares.groupby("method")["mean"].mean()
+    if METHOD in means:
+        more = "more" if means[METHOD] > 1 else "no more"
+        others = [
+            f"{card['labels'].get(name, name)} sends {means[name]:.0%}" for name in HARD_THRESHOLDING if name in means
+        ]
+        yield Point(
+            f"In the runs of Table 1, E-FLoPS sends {more} than dense FedAvg: {means[METHOD]:.0%} of dense training's "
+            f"bytes{'; '.join(['', *others])}.",
+            _link(needs.COMMUNICATION),
+        )
+
+
 def _aims(tests: pd.DataFrame) -> Iterator[Point]:
     """How many aims of error feedback are met, over all draws and over unseen ones alone, and which are not."""
     for draws, rows in tests.groupby("draws", sort=False):
@@ -261,9 +285,13 @@ def _aims(tests: pd.DataFrame) -> Iterator[Point]:
 
 def _parts(tests: pd.DataFrame) -> Iterator[Point]:
     """How much of the gain on MNIST comes from the feedback, and how much from the gates."""
-    for row in tests[tests["draws"] == "all"].itertuples():
-        change = _interval(row.difference, row.low, row.high)
-        yield Point(f"Accuracy on MNIST, “{row.reference}” minus “{row.other}”: {change}.", _link(needs.FEEDBACK))
+    of = tests[tests["draws"] == "all"].set_index("shows")
+    if set(PARTS) <= set(of.index):
+        both, *parts = (
+            f"{words} {_interval(row.difference, row.low, row.high)}: “{row.reference}” minus “{row.other}”"
+            for words, row in zip(PARTS.values(), of.loc[list(PARTS)].itertuples(), strict=True)
+        )
+        yield Point(f"Accuracy on MNIST: {both}. Of this, {'; '.join(parts)}.", _link(needs.FEEDBACK))
 
 
 def shared_gates(_: Card, source: Source) -> Iterator[Point]:

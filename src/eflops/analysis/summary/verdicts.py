@@ -31,9 +31,9 @@ ANSWERS: dict[str, str] = {
     Verdict.INCONCLUSIVE: "it is inconclusive",
 }
 REACHED: dict[str, str] = {
-    Verdict.AGREES: "The target density is reached",
-    Verdict.DIFFERS: "The target density is not reached everywhere",
-    Verdict.INCONCLUSIVE: "Whether the target density is reached everywhere is inconclusive",
+    Verdict.AGREES: "Open gates end within our limits",
+    Verdict.DIFFERS: "Open gates exceed our limits",
+    Verdict.INCONCLUSIVE: "It is inconclusive whether open gates end within our limits",
 }
 
 
@@ -173,19 +173,17 @@ def _gene_trials(trials: pd.DataFrame, fact: GeneList) -> Iterator[Point]:
 
 
 def constraint(card: Card, _: Source) -> Iterator[Point]:
-    """Whether the target density is reached, and the highest and lowest value on each kind of data."""
+    """Whether open gates end within the limits, and the highest and lowest value on each kind of data."""
     for line in card["lines"]:
         if line["id"] != DENSITY or line["verdict"] not in REACHED:
             continue
-        limits = (
-            f"At most {MOST:g} times the target's gates may be open; on leukaemia data, {MOST_SHARE:.0%} of all gates"
-        )
-        yield Point(f"{REACHED[line['verdict']]}. {limits}.", _link(line))
-        kinds: dict[tuple[str, str], dict[str, ValueJson]] = {}
+        limits = f"at most {MOST:g} times the target; on leukaemia data, {MOST_SHARE:.0%} of all gates"
+        yield Point(f"{REACHED[line['verdict']]}: {limits}.", _link(line))
+        kinds: dict[str, dict[str, ValueJson]] = {}
         for value in line["ours"]:
-            kinds.setdefault((value["data"], value["scale"]), {})[value["at"]] = value
-        texts = [f"{kind} ({unit}) {_ends(values)}" for (kind, unit), values in kinds.items()]
-        yield Point(f"Open gates after training: {'; '.join(texts)}.", _link(line))
+            kinds.setdefault(value["data"], {})[value["at"]] = value
+        texts = [f"{kind} {_ends(values)}" for kind, values in kinds.items()]
+        yield Point(f"Open gates after training, in times of the target: {'; '.join(texts)}.", _link(line))
 
 
 def _ends(values: Mapping[str, ValueJson]) -> str:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from eflops.analysis.needs import SCORECARD
 from eflops.analysis.scorecard.card import Card
 from eflops.analysis.source import Source
 from eflops.analysis.summary import effects, verdicts
@@ -12,6 +11,7 @@ from eflops.analysis.summary.point import Point, Subject, Summary
 from eflops.errors import UserError
 from eflops.files import read_json, write_text
 from eflops.results import paths
+from eflops.results.paths import SCORECARD
 
 # The points of each subject; a subject without a point is left out.
 SUBJECTS: dict[str, Callable[[Card, Source], Iterator[Point]]] = {

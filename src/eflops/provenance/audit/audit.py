@@ -15,7 +15,7 @@ from typing import TypeVar
 from eflops import trust
 from eflops.config.models import Config
 from eflops.config.products import Product, products
-from eflops.config.study import NAME, Study, read_study
+from eflops.config.study import Study, read_study
 from eflops.errors import UserError
 from eflops.provenance.audit.jobs import check_jobs
 from eflops.provenance.audit.layout import check_data_files, check_layout
@@ -39,6 +39,7 @@ from eflops.provenance.audit.study import (
 from eflops.provenance.explain.recompute import FromRecords, from_records, gathered_texts
 from eflops.results import checksums
 from eflops.results.findings import Finding, summary
+from eflops.results.paths import STUDY
 from eflops.results.store import RECORDS, RUNS, Store, opened
 from eflops.script import LINE_SECONDS
 
@@ -119,7 +120,7 @@ def audit_crate(folder: Path, options: Options | None = None) -> Report:
     """Audit a crate: all its files, and its results with the resources in the crate."""
     damaged = list(checksums.check(folder))
     trust.disown(folder)
-    if not (folder / CRATE_RESULTS / NAME).is_file():  # a config that the crate brings must not stand for its study
+    if not (folder / CRATE_RESULTS / STUDY).is_file():  # a config that the crate brings must not stand for its study
         raise UserError(f"{folder}: this is not a crate of results; make one with: eflops crate {folder}")
     # The project's config in a crate need not be the one that the results were made with, and is not the user's.
     with chdir(folder):
@@ -218,9 +219,8 @@ def _check_products(context: AuditContext, whole: set[str], report: Report) -> I
 
 def _check_product(context: AuditContext, product: Product) -> tuple[list[Finding], bool]:
     try:
-        return list(
-            check_product(context.store, context.source, product, context.config, context.options.pictures)
-        ), True
+        findings = check_product(context.store, context.source, product, context.config, context.options.pictures)
+        return list(findings), True
     except Exception as error:  # whatever a product stumbles over, the audit goes on with the next
         return [_unmade(product, f"{type(error).__name__}: {error}")], False
 

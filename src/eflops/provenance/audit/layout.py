@@ -15,16 +15,16 @@ from eflops.provenance.data import stored_manifest
 from eflops.provenance.explain.recompute import GATHERED
 from eflops.results import checksums, paths
 from eflops.results.findings import Finding
+from eflops.results.labels import DATA
 from eflops.results.store import RECORDS, RUNS, SMALL, Store
 
-DATA = "data"
 # The folders that a running workflow and its user fill as they like.
 FREE = {"logs", "benchmarks", "published"}
 # Files beside the folders; what is published has more of them.
 TOP = {
     paths.STUDY,
     paths.SCORECARD,
-    "scorecard.md",
+    paths.SCORECARD_TEXT,
     paths.SUMMARY,
     paths.SUMMARY_TEXT,
     paths.SUMMARY_OF_REPORT,

@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 
 from eflops.analysis.figure import Figure
-from eflops.analysis.needs import SCORECARD, WHOLE, summary_sources, summary_trials
+from eflops.analysis.needs import WHOLE, summary_sources, summary_trials
 from eflops.analysis.scorecard.card import Card
 from eflops.analysis.scorecard.make import build, markdown
 from eflops.analysis.source import Source
@@ -29,7 +29,7 @@ from eflops.provenance.explain import verdicts
 from eflops.provenance.explain.address import picture_hash
 from eflops.provenance.explain.recompute import FromRecords, remake
 from eflops.results.findings import Finding
-from eflops.results.paths import EXPLORER, SUMMARY, SUMMARY_OF_REPORT, SUMMARY_TEXT
+from eflops.results.paths import EXPLORER, SCORECARD, SCORECARD_TEXT, SUMMARY, SUMMARY_OF_REPORT, SUMMARY_TEXT
 from eflops.results.store import Store
 
 # A published table may have been made on another kind of machine, which may round the last digits otherwise.
@@ -80,7 +80,7 @@ def check_scorecard(store: Store, source: Source, config: Config, whole: set[str
     for key, was, right in differences(stored, expected):
         if not (store.published and close(was, right)):
             yield Finding("different", SCORECARD, f"{key}: the file has {was!r}, the records give {right!r}")
-    read = store.folder / "scorecard.md"
+    read = store.folder / SCORECARD_TEXT
     if read.exists():
         yield from compare_lines(read.name, _text(read), markdown(card))
 

@@ -89,11 +89,8 @@ def check_settings(records: Mapping[str, Record], config: Config, name: str) -> 
     for path, expected in _planned(records, config, name):
         entry = records[path]
         origin = entry.origin
-        stored = {
-            "run": entry.run.model_dump(mode="json"),
-            "job": origin.job.model_dump(),
-            "settings": origin.settings,
-        }
+        identity, job = entry.run.model_dump(mode="json"), origin.job.model_dump()
+        stored = {"run": identity, "job": job, "settings": origin.settings}
         for key, stated, right in differences(stored, expected):
             what = f"{key} is {stated!r}, and the config of {name} says {right!r}"
             yield Finding("different", f"{RUNS}/{path}", what)
@@ -132,14 +129,9 @@ def _planned(records: Mapping[str, Record], config: Config, name: str) -> Iterat
     for spec in cell_specs(config, name):
         for run in spec.runs:
             if (path := f"{spec.folder}/{run.path}") in records:
-                yield (
-                    path,
-                    {
-                        "run": spec.identity(run).model_dump(mode="json"),
-                        "job": spec.cell.model_dump(),
-                        "settings": spec.variants[run.variant].model_dump(mode="json"),
-                    },
-                )
+                identity, settings = spec.identity(run), spec.variants[run.variant]
+                expected = {"run": identity.model_dump(mode="json"), "job": spec.cell.model_dump()}
+                yield path, {**expected, "settings": settings.model_dump(mode="json")}
 
 
 def check_code(records: Mapping[str, Record]) -> Iterator[Finding]:

@@ -18,6 +18,8 @@ from eflops.provenance.audit.records import Code, differences
 from eflops.provenance.data import stored_manifest
 from eflops.results import checksums, labels
 from eflops.results.findings import Finding
+from eflops.results.labels import DATA
+from eflops.results.paths import STUDY
 from eflops.results.store import RUNS, Store
 
 FILE = Path("config.yaml")
@@ -31,12 +33,12 @@ def check_study(store: Store, recorded: Study) -> Iterator[Finding]:
             "damaged", checksums.SIGNATURE, f"it was signed by the key {signed}, but the signature is missing"
         )
     if study.OWN_HASH in stored and stored[study.OWN_HASH] != study.own_hash(stored):
-        yield Finding("damaged", study.NAME, "it does not match its own hash; it was changed after it was written")
+        yield Finding("damaged", STUDY, "it does not match its own hash; it was changed after it was written")
     if study.FILES_HASH in stored:
-        present = checksums.list_hash(checksums.hashes(store.folder), study.NAME)
+        present = checksums.list_hash(checksums.hashes(store.folder), STUDY)
         if present != stored[study.FILES_HASH]:
             what = "the files of the folder are not those that were published with it"
-            yield Finding("damaged", study.NAME, what)
+            yield Finding("damaged", STUDY, what)
 
 
 def check_study_code(recorded: Study, code: Code) -> Iterator[Finding]:
@@ -45,7 +47,7 @@ def check_study_code(recorded: Study, code: Code) -> Iterator[Finding]:
         stated = recorded.code.get(module)
         if recorded.code and stated != digest:
             what = f"{module} is {stated or 'missing'} there, and {digest} in {count} records"
-            yield Finding("different", study.NAME, what)
+            yield Finding("different", STUDY, what)
 
 
 def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
@@ -56,7 +58,7 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
             for draw in plan.draws:
                 name = f"{plan.dataset}/{labels.data_label(ratio, draw)}"
                 for what in _draw_mistakes(store, name, {**expected, "ratio": ratio, "draw": draw}):
-                    yield Finding("different", f"data/{name}", what)
+                    yield Finding("different", f"{DATA}/{name}", what)
 
 
 def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from eflops.analysis.text import number
 from eflops.config.cell import CellSpec
-from eflops.results.labels import Run
+from eflops.results.labels import RUNS, Run
 from eflops.results.record import Record
 
 INDENT = "  "
@@ -47,7 +47,7 @@ def describe(record: Record, results: str = RESULTS) -> str:
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(results, f"runs/{record_path(record)}")],
+        ["Make it again", INDENT + verify_command(results, f"{RUNS}/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 

@@ -9,9 +9,11 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.text import Scalar, number
+from eflops.data.federation import ARRAYS
 from eflops.files import canonical_json
 from eflops.provenance.explain.explanation import BehindRun, Explanation
 from eflops.provenance.explain.show import INDENT, aligned, verify_command
+from eflops.results.labels import DATA
 
 WIDTH = 116
 
@@ -69,7 +71,7 @@ def facts(run: BehindRun) -> dict[str, object]:
     """The origin and the circumstances of a run."""
     origin, spent = run.record.origin, run.record.circumstances
     return {
-        "data": f"data/{origin.data}/federation.npz",
+        "data": f"{DATA}/{origin.data}/{ARRAYS}",
         "data_sha256": origin.data_sha256,
         "code_hash": origin.code_hash,
         "commit": spent.commit,

@@ -70,7 +70,7 @@ def kl(phi: Tensor, prior: Tensor) -> Tensor:
     """KL(q || p) of gates at phi and at the prior: the masses at z = 0 and at z = 1, and the density in between."""
     closed = torch.sigmoid(LOW - phi) * (logsigmoid(LOW - phi) - logsigmoid(LOW - prior))
     opened = torch.sigmoid(phi - HIGH) * (logsigmoid(phi - HIGH) - logsigmoid(prior - HIGH))
-    log_q, log_p = (logsigmoid(X - centre) + logsigmoid(centre - X) for centre in (phi, prior))
+    log_q, log_p = (X - centre + 2 * logsigmoid(centre - X) for centre in (phi, prior))
     return closed + opened + DX @ (log_q.exp() * (log_q - log_p))
 
 
@@ -117,6 +117,7 @@ def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: i
         {"params": [phi.requires_grad_()], "lr": settings.gate_rate},
         {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.gated, "maximize": True},
     ])  # fmt: skip
+    phi.register_hook(lambda gradient: gradient / run.group_sizes)  # weights that share a gate move it by their mean
     noise = run.gate_noise(client, round_)
     for mean_loss in run.losses(client, round_, settings.local_steps):
         loss = torch.zeros(())
@@ -125,7 +126,7 @@ def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: i
             clip_gradient(weights, settings.clip, settings.samples)
             loss = loss + mean_loss(weights) / settings.samples
         constraint = open_weights(run, phi) - run.target
-        objective = loss + lam * constraint + temperature * kl(phi, prior).sum()
+        objective = loss + lam * constraint + temperature * (run.group_sizes * kl(phi, prior)).sum()
         optimizer.zero_grad()
         objective.backward()
         optimizer.step()

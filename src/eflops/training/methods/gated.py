@@ -35,7 +35,6 @@ RAW, EXACT, PAPER = range(3)
 # Columns of the runs' numbers: rates of theta, phi and lam, the clip, T, and T times `gates.entropy_polynomials`.
 RATE, GATE_RATE, MULTIPLIER_RATE, CLIP, TEMPERATURE, ENTROPY = range(6)
 TERMS = 8
-COLUMNS = ENTROPY + 2 * TERMS
 
 
 class Local(NamedTuple):
@@ -60,7 +59,7 @@ def gated_update(
 ) -> None:  # fmt: skip
     """All local steps of a round on theta [runs, size], the mean gates [runs, gated] and lam [runs], in place.
 
-    numbers [runs, COLUMNS]. prior [runs, gated]: each gate's phi_init if the entropy's gradient is not a
+    numbers [runs, ENTROPY + 2 TERMS]. prior [runs, gated]: each gate's phi_init if the entropy's gradient is not a
     polynomial, else empty. rule: how phi is recovered, EXACT or PAPER; RAW if `gates` holds phi itself. noise: the
     address of its numbers and the runs' seeds.
     """

@@ -26,7 +26,6 @@ from eflops.training.numerics.kernels import (
     kl_gradients,
     ln,
     logarithms,
-    logits,
     mean_gates,
     recover_phi,
     sigmoids,
@@ -50,11 +49,6 @@ SATURATION = 14.0
 # Nodes that reach the rounding error of each dtype: the squeezed gate has its poles nearer (beta pi).
 DENSITY_NODES = {torch.float32: 6, torch.float64: 16}
 GATE_NODES = {torch.float32: 10, torch.float64: 24}
-
-
-def logistic_noise(uniform: Tensor) -> Tensor:
-    """log u - log(1 - u) for u in [0, 1), kept finite at u = 0 by half a step of the dtype."""
-    return _logit(uniform, torch.finfo(uniform.dtype).eps / 2)
 
 
 def deterministic(phi: Tensor, variant: str) -> Tensor:
@@ -201,14 +195,6 @@ def _sigmoid(x: Tensor, factor: float = 1.0, shift: float = 0.0) -> Tensor:
 
 def _stretch(s: Tensor) -> Tensor:
     return s.mul(ZETA - GAMMA).add_(GAMMA)
-
-
-def _logit(z: Tensor, epsilon: float) -> Tensor:
-    """ln(z / (1 - z)) with z held epsilon away from 0 and 1."""
-    result = torch.empty_like(z)
-    low, high, one = _numbers(z.dtype, epsilon, 1.0 - epsilon, 1.0)
-    logits(flat(z), low, high, one, flat(result))
-    return result
 
 
 @cache

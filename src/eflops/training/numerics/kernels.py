@@ -47,14 +47,6 @@ def logarithms(values: np.ndarray, result: np.ndarray) -> None:
 
 
 @compiled
-def logits(values: np.ndarray, low: float, high: float, one: float, result: np.ndarray) -> None:
-    """ln(v / (1 - v)) of values held within [low, high]; flat."""
-    for index in range(values.size):
-        v = min(max(values[index], low), high)
-        result[index] = logarithm(v / (one - v))
-
-
-@compiled
 def recover_phi(gates: np.ndarray, numbers: tuple, limit: np.float32, phi: np.ndarray) -> None:
     """scale ln(v / (1 - v)) + u c(u^2) with u = 2 v - 1 and a polynomial c, its highest power first, within `limit`.
 
