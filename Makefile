@@ -66,7 +66,7 @@ test-hosts: $(VENV)/.installed-extras ## run a Flower federation across network 
 unlock: $(VENV)/.installed ## remove the lock that a killed snakemake left; only if none is running here
 	$(IN_VENV) snakemake --unlock
 
-search: $(VENV)/.installed ## run the searches and take their choices over into config/chosen.yaml
+search: $(VENV)/.installed ## run the searches and adopt their choices in config/chosen.yaml
 	$(IN_VENV) snakemake --cores $(CORES) search $(OR_UNLOCK)
 	$(IN_VENV) eflops adopt results/search/*.json
 

@@ -38,7 +38,7 @@ rule all:
         "<results>/study.json",
         "<results>/explorer.html",
     message:
-        "All is made"
+        "Done"
 
 
 rule tables:
@@ -46,7 +46,7 @@ rule tables:
     input:
         product_files("table"),
     message:
-        "All tables are made"
+        "Done: all tables"
 
 
 rule figures:
@@ -54,7 +54,7 @@ rule figures:
     input:
         product_files("figure"),
     message:
-        "All figures are made"
+        "Done: all figures"
 
 
 for TARGET in sorted({entry.target for entry in STUDY.experiments.values()} - {"all"}):
@@ -66,11 +66,11 @@ for TARGET in sorted({entry.target for entry in STUDY.experiments.values()} - {"
             product_files("table", TARGET),
             product_files("figure", TARGET),
         message:
-            "All of this target is made"
+            "Done: this target"
 
 
 rule search:
-    """The searches of settings; `make search` takes their choices over."""
+    """The searches of settings; `make search` adopts their choices."""
     input:
         expand("<results>/search/{dataset}.json", dataset=SEARCH_OF),
     message:
@@ -78,9 +78,9 @@ rule search:
 
 
 rule smoke:
-    """Every rule, for a config of tiny sizes: all, and the search that takes the fewest jobs."""
+    """Every rule, for a config of tiny sizes: all, and the search with the fewest jobs."""
     input:
         rules.all.input,
         expand("<results>/search/{dataset}.json", dataset=SMALLEST_SEARCH),
     message:
-        "All is made"
+        "Done"
