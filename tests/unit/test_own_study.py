@@ -1,7 +1,6 @@
 """A study of a table with an intercept and of a module, one of whose runs diverges: read like the paper's."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ RUN = "runs/module/all/{}/base/draw0-seed0.json"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The working folder of the study, with its results."""
     folder = tmp_path_factory.mktemp("study")
     x = np.random.default_rng(0).normal(size=(60, 3))
@@ -52,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch, trust.session(folder / "config.yaml", folder=folder):
         patch.chdir(folder)
         small_results.make(folder / "results", CONFIG)
-    yield folder
+    return folder
 
 
 @pytest.fixture(autouse=True)

@@ -87,4 +87,5 @@ def present_code(config: Config) -> dict[str, str]:
     builders = (data_module(entry.kind) for entry in config.datasets.values())
     root = Path(eflops.__file__).parents[1]
     files = (path.relative_to(root).with_suffix("") for path in Path(eflops.__file__).parent.rglob("*.py"))
-    return code_hashes(*(".".join(file.parts).removesuffix(".__init__") for file in files), *methods, *models, *builders)
+    packaged = (".".join(file.parts).removesuffix(".__init__") for file in files)
+    return code_hashes(*packaged, *methods, *models, *builders)
