@@ -14,6 +14,7 @@ import pandas as pd
 from eflops.analysis.paper import Paper, read_paper
 from eflops.analysis.scorecard import claims
 from eflops.analysis.scorecard.evidence import Evidence
+from eflops.analysis.scorecard.line import Line
 from eflops.analysis.scorecard.make import Scorecard, build
 from eflops.analysis.scorecard.table2 import our_name
 from eflops.analysis.source import Source
@@ -23,6 +24,11 @@ TARGETS = Path(__file__).parents[1] / "resources" / "paper" / "targets.yaml"
 RATES = {"rates_theta": ("set_rate", [0.05, 0.25, 0.5]), "rates_phi": ("set_gate_rate", [0.1, 0.5, 0.9])}
 SIZES = {"synthetic": (1000, 50), "golub": (7142, 7), "mnist": (44426, 1110)}
 LABELS = {"eflops": "E-FLoPS", "fediht": "Fed-IHT", "fediterht": "FedIter-HT", "fedavg": "FedAvg"}
+
+
+def line_of(card: Scorecard, name: str) -> Line:
+    """The line with this id."""
+    return next(line for line in card.lines if line.id == name)
 
 
 def unit(n: int, step: int = 1) -> np.ndarray:

@@ -386,9 +386,9 @@ def explorer(
     trusted: Trusted = False,
 ) -> None:
     """Build the results explorer, one HTML page in which every number leads to its runs."""
-    from eflops.explorer.make import explored
+    from eflops.explorer.make import make
 
-    say(f"Wrote {explored(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
+    say(f"Wrote {make(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
 
 
 @app.command(rich_help_panel=SHARING)

@@ -71,7 +71,7 @@ def page(study: Path) -> Path:
     numbers[row] = ",".join([*cells[:2], str(float(cells[2]) + 0.2), *cells[3:]])
     (before / TABLE).write_text("\n".join(numbers) + "\n")
     out = study.parent / "explorer.html"
-    make(str(study), out, str(before))
+    make([str(before), str(study)], out)
     return out
 
 

@@ -171,8 +171,8 @@ from eflops.config.cell import CellSpec
 from eflops.results.labels import Run
 from eflops.data.job import Job
 from eflops.training.train import train
-spec, data, folder, *paths = sys.argv[1:]
-job = Job(CellSpec.model_validate_json(spec), Path(data), Path(folder), tuple(map(Run.parse, paths)), 32)
+spec, data, folder, *runs = sys.argv[1:]
+job = Job(CellSpec.model_validate_json(spec), Path(data), Path(folder), tuple(map(eval, runs)), 32)
 print("trained", train(job, lambda title: lambda *_: None))
 """
 
@@ -180,7 +180,7 @@ print("trained", train(job, lambda title: lambda *_: None))
 def test_training_runs_on_flower_and_leaves_no_process_behind(trained: Path, tmp_path: Path) -> None:
     cell = job(trained, "flower", "synthetic", "fediht")
     mark = {"EFLOPS_TEST_MARK": str(tmp_path)}
-    arguments = [cell.spec.text(), str(cell.data), str(tmp_path), *(run.path for run in RUNS)]
+    arguments = [cell.spec.text(), str(cell.data), str(tmp_path), *map(repr, RUNS)]
     done = subprocess.run(
         [sys.executable, "-c", TRAIN, *arguments],
         env={**os.environ, **mark},

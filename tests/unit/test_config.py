@@ -318,11 +318,6 @@ def test_ratios_that_differ_in_the_third_decimal_are_two_rows() -> None:
     assert plan.ratios == ("nd0.641", "nd0.644")
 
 
-def test_a_record_path_and_its_run_are_inverse() -> None:
-    run = labels.Run("rate=0.1,local_steps=1", 3, 17)
-    assert labels.Run.parse(f"results/runs/main/nd0.64/eflops/{run.path}") == run
-
-
 def test_the_jobs_of_a_cell_share_its_runs_out_and_are_one_by_default() -> None:
     plan = plan_of(check(SOUND), "main")
     assert list(plan.parts(None)) == list(plan.parts(len(plan.seeds))) == [("", plan.seeds)]

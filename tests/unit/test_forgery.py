@@ -24,7 +24,7 @@ from eflops.config.jobs import training_jobs
 from eflops.config.load import check
 from eflops.data.federation import Federation, load, read_manifest, save
 from eflops.errors import UserError
-from eflops.explorer.make import explored, page_of
+from eflops.explorer.make import make, page_of
 from eflops.files import sha256_bytes
 from eflops.provenance.audit.audit import Options, audit
 from eflops.provenance.audit.records import examine
@@ -133,7 +133,7 @@ def test_a_file_that_nothing_accounts_for(results: Path) -> None:
 
 
 def test_a_page_that_shows_other_numbers(results: Path) -> None:
-    explored([str(results)])
+    make([str(results)])
     page = results / "explorer.html"
     options = replace(ALL, weights=0, every=False, page=lambda folder, _: page_of(folder, str(results)))
     assert findings_of(results, options) == []

@@ -10,4 +10,4 @@ from eflops.script import run_job
 with run_job(snakemake):
     from eflops.explorer.make import make
 
-    make(snakemake.params.results, Path(snakemake.output.page))
+    make([snakemake.params.results], Path(snakemake.output.page))

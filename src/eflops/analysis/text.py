@@ -27,9 +27,9 @@ def with_minus(form: str, *values: float) -> str:
     return form.format(*values).replace("-", MINUS).replace("+nan", "-").replace("nan", "-")
 
 
-def share(value: float, form: str = "{:.2f}") -> str:
+def share(value: float) -> str:
     """A share or an index; a dash if there is none."""
-    return "-" if math.isnan(value) else form.format(value)
+    return "-" if math.isnan(value) else f"{value:.2f}"
 
 
 def short(value: object) -> str:
@@ -56,12 +56,12 @@ def formatted(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3f}"
 
 
-def signed(value: float | None, digits: int = 3) -> str:
+def signed(value: float | None) -> str:
     """A difference with its sign."""
     if value is None:
         return ABSENT
-    rounded = round(value, digits) + 0.0  # no negative zero
-    return f"{rounded:+.{digits}f}".replace("-", MINUS)
+    rounded = round(value, 3) + 0.0  # no negative zero
+    return f"{rounded:+.3f}".replace("-", MINUS)
 
 
 def number(value: object) -> str:

@@ -20,7 +20,7 @@ from eflops.config.models import (
     model_of,
 )
 from eflops.config.settings import DEFAULTS, PER_RUN, TrainingSettings, settings_class
-from eflops.results.labels import BASE, WHOLE, Run, ratio_label
+from eflops.results.labels import BASE, WHOLE, Run, data_label, ratio_label
 from eflops.rng import numpy_generator
 
 Changes = dict[str, Value]
@@ -54,6 +54,12 @@ class Plan:
             for method in self.methods
             for run in self.runs(method)
         ]
+
+    @property
+    def data_draws(self) -> Iterator[tuple[str, str, int]]:
+        """Each data draw of the cells: its folder below that of all data, its N/d and its number."""
+        for ratio, draw in itertools.product(self.ratios, self.draws):
+            yield f"{self.dataset}/{data_label(ratio, draw)}", ratio, draw
 
     def parts(self, seeds: int | None) -> Iterator[tuple[str, tuple[int, ...]]]:
         """The seeds that each job of a cell trains, with the suffix of its name."""

@@ -49,9 +49,11 @@ class Index(TypedDict):
     references: dict[str, object]
 
 
-def explored(results: Sequence[str], out: Path | None = None) -> Path:
-    """Write the page of one results folder, or of the second of two with the changes since the first; returns its
-    path."""
+def make(results: Sequence[str], out: Path | None = None) -> Path:
+    """Write the page of one results folder or commit, or of the second of two with the changes since the first.
+
+    out: the page; by default `explorer.html` in the folder. Returns its path.
+    """
     if len(results) > 2:
         raise UserError(f"{results[2]}: the explorer compares two results; name one or two folders or commits.")
     *before, shown = results
@@ -60,16 +62,10 @@ def explored(results: Sequence[str], out: Path | None = None) -> Path:
             f"{shown}: cannot put {EXPLORER} here, because this is not a folder; name the output with --out."
         )
     page = out or Path(shown) / EXPLORER
-    make(shown, page, *before)
+    with side(shown) as folder:
+        inside = page.resolve().parent == folder.resolve()
+        write_text(page, page_of(folder, shown, before[0] if before else None, inside))
     return page
-
-
-def make(results: str, out: Path, before: str | None = None) -> None:
-    """Write the page of a results folder (or of a commit's published results); `before` is the version to compare
-    with."""
-    with side(results) as folder:
-        inside = out.resolve().parent == folder.resolve()
-        write_text(out, page_of(folder, results, before, inside))
 
 
 def page_of(folder: Path, results: str, before: str | None = None, inside: bool = True) -> str:

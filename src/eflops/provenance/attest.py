@@ -1,10 +1,10 @@
 """reproductions.csv: full reproductions, with machine, duration, and whether any number moved."""
 
-import csv
-import io
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+
+import pandas as pd
 
 from eflops.errors import UserError
 from eflops.files import write_text
@@ -46,23 +46,13 @@ def attest(results: Path, published: Path, out: Path, cores: int, minutes: float
         "compared": str(difference.compared),
         "moved": str(len(difference.moves)),
     }
-    write_text(out, _table([*_rows(out), row]))
+    write_text(out, pd.concat([_rows(out), pd.DataFrame([row])]).to_csv(index=False))
     return row
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _rows(path: Path) -> pd.DataFrame:
     """The rows of the table; none if it does not exist."""
-    if not path.exists():
-        return []
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    if any(tuple(row) != COLUMNS for row in rows):
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False) if path.exists() else pd.DataFrame(columns=COLUMNS)
+    if tuple(rows) != COLUMNS:
         raise UserError(f"{path}: its columns should be {', '.join(COLUMNS)}; name another file with --out.")
     return rows
-
-
-def _table(rows: list[dict[str, str]]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

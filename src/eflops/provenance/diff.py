@@ -74,31 +74,31 @@ class Difference:
 
 
 @contextmanager
-def side(name: str, published: str = PUBLISHED) -> Iterator[Path]:
+def side(name: str) -> Iterator[Path]:
     """The folder for a name: the folder itself, or a commit's published results, unpacked into a temporary folder."""
     if name and Path(name).is_dir():
         if not is_results(Path(name)):
             raise UserError(f"{name}: this folder has neither {STUDY} nor {RUNS}/; name a results folder.")
         yield Path(name)
         return
-    archive = _archive(name, published)
+    archive = _archive(name)
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         with tarfile.open(fileobj=io.BytesIO(archive)) as members:
             for member in members:
                 content = members.extractfile(member)
                 if content is not None:
                     write_bytes(Path(temporary) / member.name, content.read())
-        yield Path(temporary) / published
+        yield Path(temporary) / PUBLISHED
 
 
-def _archive(commit: str, published: str) -> bytes:
+def _archive(commit: str) -> bytes:
     """The published results of a commit as a tar file."""
     known = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], capture_output=True)
     if known.returncode:
         raise UserError(f"{commit}: there is no such folder and no such commit; name a results folder or a commit.")
-    made = subprocess.run(["git", "archive", known.stdout.decode().strip(), published], capture_output=True)
+    made = subprocess.run(["git", "archive", known.stdout.decode().strip(), PUBLISHED], capture_output=True)
     if made.returncode:
-        raise UserError(f"{commit}: this commit has no {published}; name one that tracks published results.")
+        raise UserError(f"{commit}: this commit has no {PUBLISHED}; name one that tracks published results.")
     return made.stdout
 
 

@@ -16,12 +16,13 @@ from eflops.config import study
 from eflops.config.models import Config
 from eflops.config.plan import plan_of
 from eflops.config.products import PROJECT, products
+from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
 from eflops.files import write_text
 from eflops.provenance import times
 from eflops.provenance.explain.recompute import GATHERED, gathered_files
 from eflops.results import checksums, labels
-from eflops.results.paths import CELLS, DATA_MANIFEST, SCORECARD, SPECS, STUDY, UNPUBLISHED_SUFFIX
+from eflops.results.paths import CELLS, SCORECARD, SPECS, STUDY, UNPUBLISHED_SUFFIX
 from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
 from eflops.script import FULL
 
@@ -118,12 +119,7 @@ def _too_large(folder: Path, most_bytes: int) -> str:
 def _manifests(config: Config, results: Path) -> tuple[set[str], set[str]]:
     """The manifests of the data of experiments, and the data files that products read, such as genes."""
     plans = [plan_of(config, name) for name in config.experiments]
-    manifests = {
-        DATA_MANIFEST.format(dataset=plan.dataset, ratio=ratio, draw=draw)
-        for plan in plans
-        for ratio in plan.ratios
-        for draw in plan.draws
-    }
+    manifests = {f"{labels.DATA}/{name}/{MANIFEST}" for plan in plans for name, *_ in plan.data_draws}
     read = {path for product in products(config) for path in product.inputs if path.startswith(f"{labels.DATA}/")}
     there = {path for path in manifests | read if (results / path).exists()}
     return (manifests - read) & there, read & there

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import PurePosixPath
 
 BASE = "base"
 WHOLE = "all"
@@ -22,13 +21,6 @@ class Run:
     def path(self) -> str:
         """The run's record below its cell's folder."""
         return f"{self.variant}/draw{self.draw}-seed{self.seed}.json"
-
-    @classmethod
-    def parse(cls, path: str) -> "Run":
-        """The run whose record is at `path`."""
-        parts = PurePosixPath(path)
-        draw, seed = parts.stem.split("-")
-        return cls(parts.parent.name, int(draw.removeprefix("draw")), int(seed.removeprefix("seed")))
 
 
 def ratio_label(ratio: float) -> str:

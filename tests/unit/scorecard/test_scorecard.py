@@ -13,7 +13,7 @@ from eflops.analysis.needs import judges, needs
 from eflops.analysis.paper import Paper
 from eflops.analysis.scorecard import claims, make
 from eflops.analysis.scorecard.verdict import Verdict
-from paper_like import golub, golub_supports, synthetic
+from paper_like import golub, golub_supports, line_of, synthetic
 
 
 def test_runs_like_the_papers_agree_with_everything(paper_like) -> None:
@@ -79,7 +79,7 @@ def test_a_missing_run_makes_what_needs_it_not_judged_and_nothing_else(
 
 def test_runs_of_another_size_are_not_judged(paper_like) -> None:
     paper_like.change("support_recovery", "parameters", 100, method="eflops")
-    line = paper_like.card().line("table1/0.64/eflops")
+    line = line_of(paper_like.card(), "table1/0.64/eflops")
     assert line.judgement.verdict == Verdict.UNJUDGED
     assert "1000" in line.judgement.reason
 
@@ -87,8 +87,8 @@ def test_runs_of_another_size_are_not_judged(paper_like) -> None:
 def test_only_the_configs_experiments_count_whatever_else_lies_in_the_folder(paper_like, targets: Path) -> None:
     paper_like.card()
     card = make.scorecard(paper_like.folder, targets, {}, ["golub_runs", "golub_splits"])
-    assert card.line("table1/0.64/eflops").judgement.verdict == Verdict.UNJUDGED
-    assert card.line("golub-test/t").judgement.verdict == Verdict.AGREES
+    assert line_of(card, "table1/0.64/eflops").judgement.verdict == Verdict.UNJUDGED
+    assert line_of(card, "golub-test/t").judgement.verdict == Verdict.AGREES
 
 
 def test_a_method_without_runs_leaves_the_other_cells_of_its_row_judged(paper_like) -> None:
@@ -126,14 +126,14 @@ def test_one_draw_alone_is_not_judged_and_says_so(paper_like) -> None:
     card = paper_like.card()
     judged_lines = {line.id for line in card.lines if line.judgement.verdict != Verdict.UNJUDGED}
     assert judged_lines == {"claim/golub-run", "claim/sparse-fediht"}
-    assert card.line("table1/0.64/eflops").judgement.reason == "support_recovery has 1 draw; 2 are needed."
+    assert line_of(card, "table1/0.64/eflops").judgement.reason == "support_recovery has 1 draw; 2 are needed."
 
 
 def test_runs_that_all_diverged_differ_or_say_so(paper_like) -> None:
     for name in ("support_recovery", "golub_splits", "golub_runs", "mnist", "rates_theta"):
         runs = paper_like.runs[name].assign(status="diverged")
         paper_like.runs[name] = runs.drop(columns=["r2", "support_recovery", "accuracy", "auc"], errors="ignore")
-    line = paper_like.card().line("table1/0.64/eflops")
+    line = line_of(paper_like.card(), "table1/0.64/eflops")
     assert line.judgement.reason == "Every run of support_recovery diverged."
     assert line.judgement.verdict == Verdict.UNJUDGED
 
@@ -141,19 +141,19 @@ def test_runs_that_all_diverged_differ_or_say_so(paper_like) -> None:
 def test_a_cell_whose_every_run_diverged_differs_beside_others_that_agree(paper_like) -> None:
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=0.24)
     card = paper_like.card()
-    line = card.line("table1/0.24/fediht")
+    line = line_of(card, "table1/0.24/fediht")
     assert line.judgement.verdict == Verdict.DIFFERS
     assert "every run diverged" in line.judgement.reason
-    assert card.line("table1/0.24/eflops").judgement.verdict == Verdict.AGREES
+    assert line_of(card, "table1/0.24/eflops").judgement.verdict == Verdict.AGREES
 
 
 def test_a_few_diverged_runs_are_counted_and_decide_nothing_alone(paper_like) -> None:
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="eflops", ratio=0.64, draw=3, seed=1)
-    judgement = paper_like.card().line("table1/0.64/eflops").judgement
+    judgement = line_of(paper_like.card(), "table1/0.64/eflops").judgement
     assert (judgement.verdict, judgement.values[0].diverged) == (Verdict.AGREES, 1)
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=1.36, draw=3)
     paper_like.diverge("support_recovery", ["support_recovery", "r2"], method="fediht", ratio=1.36, draw=4)
-    judgement = paper_like.card().line("table1/1.36/fediht").judgement
+    judgement = line_of(paper_like.card(), "table1/1.36/fediht").judgement
     assert judgement.verdict == Verdict.INCONCLUSIVE
     assert "changes the verdict" in judgement.reason
 
@@ -163,7 +163,7 @@ def test_a_number_that_differs_may_agree_at_nearest_settings(paper: Paper, paper
     assert paper_like.verdicts()["table1/0.64/fedavg"] == Verdict.DIFFERS
     near = synthetic(paper, draws=10, seeds=1)[0].assign(experiment="nearest")
     paper_like.runs["nearest"] = near[near["method"] != "fediterht"]
-    line = paper_like.card().line("table1/0.64/fedavg")
+    line = line_of(paper_like.card(), "table1/0.64/fedavg")
     assert line.judgement.verdict == Verdict.NEAREST
     assert [round(value.mean, 3) for value in line.judgement.values] == [0.766, 0.566]
     assert line.difference == pytest.approx(0.2)
@@ -195,7 +195,7 @@ def test_a_spread_of_another_size_differs(paper_like) -> None:
     dense = runs["method"] == "fedavg"
     mean = runs.groupby(["ratio", "method", "draw"])["support_recovery"].transform("mean")
     runs.loc[dense, "support_recovery"] = mean + 0.2 * (runs["support_recovery"] - mean)
-    judgement = paper_like.card().line("table1-spread/fedavg").judgement
+    judgement = line_of(paper_like.card(), "table1-spread/fedavg").judgement
     assert judgement.verdict == Verdict.DIFFERS
     assert "is 0.04" in judgement.reason
 
@@ -206,7 +206,7 @@ def test_t_differs_where_the_other_method_is_better_and_cannot_be_told_where_spl
     paper_like.change("golub_splits", "accuracy", lambda accuracy: accuracy + 0.1, method="eflops")
     runs = paper_like.runs["golub_splits"]
     runs.loc[runs["method"] == "eflops", "accuracy"] += 0.02 * (runs["draw"] % 5 - 2)
-    judgement = paper_like.card().line("golub-test/t").judgement
+    judgement = line_of(paper_like.card(), "golub-test/t").judgement
     assert judgement.verdict == Verdict.INCONCLUSIVE
     assert "t(29) = 3.79, p 0.00071 against Fed-IHT" in judgement.reason
 

@@ -118,7 +118,7 @@ def _bins(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
     near = nearest(trials, how_many)
     parts = [pd.DataFrame(columns=BINS)]
     for column in settings_of(trials):
-        indices, names, _ = binned(trials[column])
+        indices, names = binned(trials[column])
         shares = pd.DataFrame({"place": range(len(names)), "value": names, "setting": column.removeprefix(SETTING)})
         for name, bins in (("prior", indices), ("posterior", indices.loc[near.index])):
             shares[name] = shares["place"].map(bins.value_counts(normalize=True)).fillna(0.0)

@@ -43,10 +43,6 @@ class Scorecard:
     labels: dict[str, str]
     facts: ScorecardFacts
 
-    def line(self, name: str) -> Line:
-        """The line with this id."""
-        return next(line for line in self.lines if line.id == name)
-
     def section(self, name: str) -> list[Line]:
         """The lines of a section, in the paper's order."""
         return [line for line in self.lines if section_of(line.id).name == name]

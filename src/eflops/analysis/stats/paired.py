@@ -37,22 +37,21 @@ def paired_tests(
     pair_on: Sequence[str],
     family: str,
     by: Sequence[str] = (),
-    ranks: bool = True,
     overlap: float = 0.0,
 ) -> pd.DataFrame:
     """Compare `reference` with each of `others` in `metric`, within each group of `by` (such as the ratio).
 
     runs: one row per run, with a column `method`; a missing metric is a run that diverged. pair_on: what a pair
     shares, e.g. ["draw", "seed"]. Every method must have exactly the same pairs. family: the name of this family of
-    tests; p_holm is adjusted over all of its rows. ranks: whether to run the signed-rank test too, which takes
-    longer than everything else. overlap: test samples / training samples if pairs are overlapping splits.
+    tests; p_holm is adjusted over all of its rows. overlap: test samples / training samples if pairs are overlapping
+    splits.
     """
     runs = with_metric(runs, metric)
     rows = []
     for key, values in _pairs(runs, metric, [reference, *others], list(pair_on), list(by)):
         group = dict(zip(by, key, strict=True))
         for other in others:
-            compared = compare(values[reference], values[other], ranks, overlap)
+            compared = compare(values[reference], values[other], overlap=overlap)
             rows.append({**group, "reference": reference, "other": other, **compared})
     if not rows:
         return pd.DataFrame(columns=[*by, *COLUMNS])
@@ -63,7 +62,10 @@ def paired_tests(
 
 
 def compare(reference: pd.Series, other: pd.Series, ranks: bool = True, overlap: float = 0.0) -> dict[str, float]:
-    """One comparison of two equally indexed series; pairs with a missing value are left out and counted."""
+    """One comparison of two equally indexed series; pairs with a missing value are left out and counted.
+
+    ranks: whether to run the signed-rank test too, which takes longer than everything else.
+    """
     both = reference.notna() & other.notna()
     difference = (reference - other)[both].to_numpy(float)
     n = len(difference)

@@ -145,10 +145,10 @@ def units_in_words(runs: pd.DataFrame) -> str:
     return f"{draws} data draws, {each}"
 
 
-def units_named(runs: pd.DataFrame, noun: str = "draw") -> str:
+def units_named(runs: pd.DataFrame) -> str:
     """The units of a spread, in a few words: `20 draws`, `30 run seeds`."""
     draws = runs["draw"].nunique()
-    return f"{draws} {noun}s" if draws > 1 else pluralise(runs["seed"].nunique(), "run seed")
+    return f"{draws} draws" if draws > 1 else pluralise(runs["seed"].nunique(), "run seed")
 
 
 def _list(draws: Sequence[int]) -> str:

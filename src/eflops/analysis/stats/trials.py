@@ -5,6 +5,8 @@ import pandas as pd
 
 SETTING, TEMPERATURE = "set_", "set_temperature"
 WITHOUT = "flops"
+# So many different values have a bin each; more are spread over so many bins.
+FEW, BINS = 6, 8
 
 
 def settings_of(trials: pd.DataFrame) -> list[str]:
@@ -31,21 +33,21 @@ def nearest(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
     return known.sort_values("distance", kind="stable").head(int(count))
 
 
-def binned(values: pd.Series, bins: int = 8, most: int = 6) -> tuple[pd.Series, list[str], bool]:
-    """The index of each value's bin, the names of the bins, and whether the bins are logarithmic.
+def binned(values: pd.Series) -> tuple[pd.Series, list[str]]:
+    """The index of each value's bin, and the names of the bins.
 
     Few different values get one bin each; many get bins of equal width, on a log scale if they span a factor of
     ten.
     """
     different = sorted(values.dropna().unique(), key=lambda value: (isinstance(value, str), value))
-    if len(different) <= most or not pd.api.types.is_numeric_dtype(values) or values.dtype == bool:
-        return values.map({value: index for index, value in enumerate(different)}), list(map(_word, different)), False
+    if len(different) <= FEW or not pd.api.types.is_numeric_dtype(values) or values.dtype == bool:
+        return values.map({value: index for index, value in enumerate(different)}), list(map(_word, different))
     log = min(different) > 0 and max(different) >= 10 * min(different)
     scaled = np.log(values.astype(float)) if log else values.astype(float)
-    edges = np.linspace(scaled.min(), scaled.max(), bins + 1)
-    indices = pd.Series(np.clip(np.digitize(scaled, edges) - 1, 0, bins - 1), values.index)
+    edges = np.linspace(scaled.min(), scaled.max(), BINS + 1)
+    indices = pd.Series(np.clip(np.digitize(scaled, edges) - 1, 0, BINS - 1), values.index)
     centres = (edges[:-1] + edges[1:]) / 2
-    return indices, [f"{centre:.2g}" for centre in (np.exp(centres) if log else centres)], bool(log)
+    return indices, [f"{centre:.2g}" for centre in (np.exp(centres) if log else centres)]
 
 
 def _word(value: object) -> str:

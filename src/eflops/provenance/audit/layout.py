@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import product
 
 from eflops.config.jobs import job_files
 from eflops.config.models import Config
@@ -55,14 +54,11 @@ def required_files(store: Store, config: Config) -> set[str]:
     suffix = paths.UNPUBLISHED_SUFFIX if store.published else ()
     required = {path for entry in planned for path in entry.files if not path.endswith(suffix)}
     needed = {name for entry in planned for name in entry.experiments}
-    data_files = (paths.DATA_MANIFEST,) if store.published else (paths.DATA_MANIFEST, paths.DATA_ARRAYS)
+    data_files = (MANIFEST,) if store.published else (MANIFEST, ARRAYS)
     for name in needed | {plan.name for plan in all_plans(config) if store.has_runs(plan.name)}:
         required |= {f"{RUNS}/{path}" for path in planned_paths(config, name)}
-        plan = plan_of(config, name)
-        required |= {
-            template.format(dataset=plan.dataset, ratio=ratio, draw=draw)
-            for template, ratio, draw in product(data_files, plan.ratios, plan.draws)
-        }
+        draws = plan_of(config, name).data_draws
+        required |= {f"{DATA}/{draw}/{file}" for draw, *_ in draws for file in data_files}
     if not store.published:
         required |= {path for entry in planned for path in entry.sources if path.startswith(GATHERED)}
     return required

@@ -134,12 +134,7 @@ MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
 
 def check_draws(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
     """Stored arrays of so many draws (None: all) against those that their settings give, made again."""
-    names = {
-        f"{plan.dataset}/{labels.data_label(ratio, draw)}"
-        for plan in all_plans(config)
-        for ratio in plan.ratios
-        for draw in plan.draws
-    }
+    names = {name for plan in all_plans(config) for name, *_ in plan.data_draws}
     stored = [name for name in sorted(names) if has_arrays(store, name)]
     for name in sample(stored, count, seed):
         try:
@@ -159,12 +154,10 @@ def check_references(store: Store, config: Config, count: int | None, seed: int)
         table = paths.REFERENCES.format(experiment=name)
         if table in inputs and (store.folder / table).exists():
             rows = _read(store.folder / table)
-            plan = plan_of(config, name)
-            for ratio in plan.ratios:
-                for draw in plan.draws:
-                    key = labels.ratio_value(ratio), draw
-                    rows_of_draw = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == key]
-                    draws.append((table, f"{plan.dataset}/{labels.data_label(ratio, draw)}", rows_of_draw))
+            for folder, ratio, draw in plan_of(config, name).data_draws:
+                key = labels.ratio_value(ratio), draw
+                rows_of_draw = [row for row in rows if (float(row["ratio"] or 0) or None, int(row["draw"])) == key]
+                draws.append((table, folder, rows_of_draw))
     yield from (finding for each in draws for finding in _check_data(store, *each))
     with tempfile.TemporaryDirectory(prefix="eflops-") as temporary:
         for each in sample(draws, count, seed):

@@ -16,7 +16,7 @@ from eflops.errors import UserError
 from eflops.provenance import times
 from eflops.provenance.audit.records import Code, differences
 from eflops.provenance.data import stored_manifest
-from eflops.results import checksums, labels
+from eflops.results import checksums
 from eflops.results.findings import Finding
 from eflops.results.labels import DATA
 from eflops.results.paths import STUDY
@@ -54,11 +54,9 @@ def check_data_settings(store: Store, config: Config) -> Iterator[Finding]:
     """Check that data draws were built with the settings of the study's config."""
     for plan in all_plans(config):
         expected = data_settings(config.datasets[plan.dataset])
-        for ratio in plan.ratios:
-            for draw in plan.draws:
-                name = f"{plan.dataset}/{labels.data_label(ratio, draw)}"
-                for what in _draw_mistakes(store, name, {**expected, "ratio": ratio, "draw": draw}):
-                    yield Finding("different", f"{DATA}/{name}", what)
+        for name, ratio, draw in plan.data_draws:
+            for what in _draw_mistakes(store, name, {**expected, "ratio": ratio, "draw": draw}):
+                yield Finding("different", f"{DATA}/{name}", what)
 
 
 def _draw_mistakes(store: Store, name: str, expected: Mapping[str, object]) -> Iterator[str]:
