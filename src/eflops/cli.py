@@ -317,6 +317,7 @@ def verify(
     trusted: Trusted = False,
 ) -> int:
     """Retrain the runs behind a number, the run of a record, or runs of a whole folder, and compare the results."""
+    from eflops.config.load import read
     from eflops.provenance.audit.sample import new_seed, sample
     from eflops.provenance.explain.address import Address, results_of
     from eflops.provenance.explain.explanation import explain as explained_at
@@ -326,6 +327,8 @@ def verify(
     from eflops.results.store import opened
 
     seed = new_seed() if seed is None else seed
+    if config:
+        read(*config)  # what these files name is the user's, also for runs that no table leads to
     with opened(results_of(file, results) if file else results or RESULTS) as store:
         if file and (run := record_in(store, file)):
             (alone,) = train_again(store, [run], say, weights)
