@@ -80,8 +80,8 @@ def _by_ratio(cells: pd.DataFrame) -> Point:
     raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
     least = f"{WORST['r2']:g}".replace("-", MINUS)
     words = "" if limited is None else f" (counted as at least {least})"
-    judged = {"test R2": r2, "support recovery": of["support_recovery"]}
-    advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
+    effects_by_metric = {"test R2": r2, "support recovery": of["support_recovery"]}
+    advice = {name: _advice(rows) for name, rows in effects_by_metric.items() if (rows["by"] == "N/d").any()}
     verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
     said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
     return Point(
