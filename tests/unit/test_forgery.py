@@ -161,7 +161,7 @@ def test_a_page_that_shows_other_numbers(results: Path) -> None:
         ),
         (lambda result: result.update(diverged_round=3), "it finished, and its round of divergence is 3"),
         (lambda result: result["macs"].update(weights=5), "it states 5 operations, but keeps 6 weights"),
-        (lambda result: result["dense_macs"].update(weights=5), "it states 5 dense operations for 64 parameters"),
+        (lambda result: result["dense_macs"].update(weights=5), "it states 5 dense operations for 64 weights"),
         (lambda result: result["traffic"]["training"].update(messages=2), "it states 2 messages of training; 6 rounds"),
         (
             lambda result: result["traffic"]["finetuning"].update(up=2),

@@ -80,9 +80,12 @@ def read_study(folder: Path, *configs: Path) -> Study:
 
 
 def present_code(config: Config) -> dict[str, str]:
-    """The content hash of every module of the package, and of custom methods and data sets."""
+    """The content hash of every module of the package, and of custom methods, models and data sets."""
     methods = (training_roots(entry.method, "linear", config.engine)[-1] for entry in config.methods.values())
+    entries = (*config.datasets.values(), *config.experiments.values(), *config.searches.values())
+    models = (entry.model.partition(":")[0] for entry in entries if entry.model and ":" in entry.model)
     builders = (data_module(entry.kind) for entry in config.datasets.values())
     root = Path(eflops.__file__).parents[1]
     files = (path.relative_to(root).with_suffix("") for path in Path(eflops.__file__).parent.rglob("*.py"))
-    return code_hashes(*(".".join(file.parts).removesuffix(".__init__") for file in files), *methods, *builders)
+    packaged = (".".join(file.parts).removesuffix(".__init__") for file in files)
+    return code_hashes(*packaged, *methods, *models, *builders)

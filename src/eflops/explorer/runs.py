@@ -31,6 +31,9 @@ MOST_WEIGHTS = 200
 def run_columns(records: Mapping[str, Record]) -> Columns:
     """One entry per run in every column, one column per field of a record; `fields` maps each column to its part."""
     entries = [entry.model_dump(mode="json") for entry in records.values()]
+    if any(entry.result.ungated for entry in records.values()):
+        for record, entry in zip(records.values(), entries, strict=True):  # a record omits the field if it is empty
+            entry["result"]["ungated"] = _few(record.result.ungated)
     fields = {part: [name for name in (entries[0][part] if entries else {}) if name not in APART] for part in PARTS}
     columns = {name: _column([entry[part][name] for entry in entries]) for part in PARTS for name in fields[part]}
     return {
@@ -69,11 +72,15 @@ def curve_columns(records: Mapping[str, Record]) -> Columns:
 def support_columns(records: Mapping[str, Record]) -> Columns:
     """The indices of the weights that each run kept, as steps between them, and their values if there are few."""
     results = [entry.result for entry in records.values()]
-    few = [result.weights if len(result.weights) <= MOST_WEIGHTS else [] for result in results]
     return {
         "places": [steps(result.support) for result in results],
-        "weights": [[rounded(weight) for weight in weights] for weights in few],
+        "weights": [_few(result.weights) for result in results],
     }
+
+
+def _few(weights: list[float]) -> list[float | None]:
+    """The weights with few digits; none if they are too many."""
+    return [rounded(weight) for weight in weights] if len(weights) <= MOST_WEIGHTS else []
 
 
 def features(records: Mapping[str, Record], data: Mapping[str, DataSettings]) -> Columns:

@@ -10,7 +10,8 @@ from eflops.files import sha256_bytes
 from eflops.results.record import Record, Result
 from eflops.training.numerics import wire
 
-# The models of which eflops.provenance.audit.sample computes metrics again; one operation per kept weight.
+# The models of which eflops.provenance.audit.sample computes metrics again; one operation per kept weight, and none for
+# an intercept.
 COMPUTED = ("linear", "softmax", "glm")
 PHASES = ("training", "finetuning")
 
@@ -100,11 +101,12 @@ def _operations(entry: Record) -> Iterator[str]:
     """Check the operations of a prediction, which follow from the support."""
     result = entry.result
     if entry.origin.job.model in COMPUTED:
-        kept = len(result.support) + sum(value != 0 for value in result.ungated)
+        kept, gated = len(result.support), result.parameters - len(result.ungated)
         if sum(result.macs.values()) != kept:
             yield f"it states {sum(result.macs.values())} operations, but keeps {kept} weights"
-        if sum(result.dense_macs.values()) != result.parameters:
-            yield f"it states {sum(result.dense_macs.values())} dense operations for {result.parameters} parameters"
+        stored = bool(result.weights) or not result.support  # otherwise the number of intercepts is not known
+        if stored and sum(result.dense_macs.values()) != gated:
+            yield f"it states {sum(result.dense_macs.values())} dense operations for {gated} weights"
     for layer, count in result.macs.items():
         if not 0 <= count <= result.dense_macs.get(layer, -1):
             yield f"it states {count} operations of {layer}, and {result.dense_macs.get(layer)} dense ones"
@@ -121,6 +123,10 @@ def _traffic(entry: Record, clients: int) -> Iterator[str]:
         if stated is None:
             yield f"it states no traffic of {phase}"
             continue
+        if result.diverged_round is not None and job.engine == "reference":
+            # This engine stops there; the batched one goes on for the other runs of the batch.
+            before = 0 if phase == PHASES[0] else entry.origin.settings["rounds"]
+            rounds = min(rounds, max(0, result.diverged_round - before))
         messages = 2 * selected * rounds
         if stated.get("messages") != messages:
             yield f"it states {stated.get('messages')} messages of {phase}; {rounds} rounds have {messages}"
