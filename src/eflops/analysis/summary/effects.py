@@ -29,8 +29,8 @@ PRIORS = {"Table 1": "figures/fig_prior", "Table 2": PRIOR}
 OTHER_DATA = {"leukaemia data": needs.TEMPERATURE_GOLUB, "MNIST": needs.TEMPERATURE_MNIST}
 SPARSE = {"sparse_server": "messages sparse from the server only, from the first round"}
 FEEDBACK = {
-    "sparse_both": "messages sparse both ways from the first round, as the paper describes",
-    "feedback14": "error feedback, which the paper does not have",
+    "sparse_both": "sparse messages from the first round, as the paper describes",
+    "feedback14": "error feedback (ours)",
     "feedback27": "error feedback and at most 27 % of dense bytes",
 }
 # What a comparison of table feedback_tests shows, and its words.
@@ -63,7 +63,7 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     r2, recovery = (over_all.loc[(metric, best)] for metric in ("r2", "support_recovery"))
     return Point(
         f"Compared with T = 0, the best T above 0, {best:g}, changes test R2 by {_change(r2)} and support recovery "
-        f"by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d of the search.",
+        f"by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d.",
         _link(needs.TEMPERATURE),
         ENTROPY,
     )
@@ -80,8 +80,8 @@ def _by_ratio(cells: pd.DataFrame) -> Point:
     raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
     least = f"{WORST['r2']:g}".replace("-", MINUS)
     words = "" if limited is None else f" (counted as at least {least})"
-    judged = {"test R2": r2, "support recovery": of["support_recovery"]}
-    advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
+    effects_by_metric = {"test R2": r2, "support recovery": of["support_recovery"]}
+    advice = {name: _advice(rows) for name, rows in effects_by_metric.items() if (rows["by"] == "N/d").any()}
     verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
     said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
     return Point(
@@ -234,8 +234,8 @@ def sparse_messages(card: Card, source: Source) -> Iterator[Point]:
                 rows = recovery.itertuples()
                 changes = [f"{_interval(row.difference, row.low, row.high)} at N/d {row.ratio:g}" for row in rows]
                 yield Point(
-                    f"With {words} ({sent:.0%} of dense bytes), E-FLoPS's support recovery differs from that of Table "
-                    f"1's runs by {listed(changes)}.",
+                    f"With {words}, at {sent:.0%} of dense bytes, E-FLoPS's support recovery changes from Table "
+                    f"1's by {listed(changes)}.",
                     _link(path),
                     COMMUNICATION if path == needs.COMMUNICATION else "",
                 )
