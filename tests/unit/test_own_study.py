@@ -96,7 +96,11 @@ def test_it_is_read_where_neither_its_table_nor_its_model_is(
     Path("study_net.py").write_text("raise SystemExit('a file of this name is the reader's, and not imported')")
     results = shutil.copytree(folder / "results", tmp_path / "sent")
     cell = ["--row", "fedavg", "--row", "rmse", "--column", "mean"]
-    for command in (["explain", "sent/tables/module.csv", *cell], ["times", "sent"], ["explorer", "sent", "--out", "page.html"]):
+    for command in (
+        ["explain", "sent/tables/module.csv", *cell],
+        ["times", "sent"],
+        ["explorer", "sent", "--out", "page.html"],
+    ):
         assert main(command) == 0, command
     assert len(eflops.load(results).explain("tables/module.csv", row=["fedavg", "rmse"], column="mean").facts["runs"])
     assert main(["publish", "sent", "--out", "published"]) == 0
