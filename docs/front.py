@@ -6,6 +6,7 @@ Everything is read from a published results folder; `docs/refresh.py` puts it in
 import re
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -14,13 +15,11 @@ import pandas as pd
 
 from eflops.analysis import needs
 from eflops.analysis.cells import rows_by, spread
-from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.claims.synthetic import MARGIN
-from eflops.analysis.scorecard.line import MARKS
+from eflops.analysis.scorecard.line import MARKS, VERBS
 from eflops.analysis.scorecard.verdict import Verdict
-from eflops.analysis.summary.effects import SHOWN
-from eflops.analysis.summary.point import ENTROPY, GENES, HELD_OUT, Summary
-from eflops.analysis.text import exact, markdown_table, markdown_text, signed
+from eflops.analysis.summary.point import Summary
+from eflops.analysis.text import exact, listed, markdown_table, markdown_text, signed
 from eflops.config.study import read_study
 from eflops.errors import UserError
 from eflops.files import read_json
@@ -30,7 +29,17 @@ from eflops.results.store import opened
 
 RECORD = "support_recovery/nd0.64/eflops/base/draw0-seed0.json"
 RECOVERY, BESIDE = "tables/support_recovery.csv", "tables/support_recovery_paper.csv"
-REGIMES = {"sparse_both": "As the paper describes it", "feedback14": "with error feedback (ours)"}
+# The claim that answers whether the method works, and the answer that each verdict on it gives.
+MAIN = "syn-support"
+WORKS = {
+    Verdict.AGREES: "Yes",
+    Verdict.DIFFERS: "Our runs contradict its main claim",
+    Verdict.INCONCLUSIVE: "Our runs leave its main claim open",
+    Verdict.UNJUDGED: "Its main claim is not judged",
+}
+# An interval, which stays on one line.
+INTERVAL = re.compile(r"\((\S+) to (\S+)\)")
+METRICS = {"r2": "test R2", "support_recovery": "support recovery"}
 
 
 def badges(project: Path) -> str:
@@ -51,54 +60,60 @@ def badges(project: Path) -> str:
     )
 
 
-def verdict(results: Path) -> str:
-    """What was found, in words: on the claims, on entropy and on communication."""
-    summary = _summary(results)
-    counts = summary.verdicts["Table 1"]
-    agree, nearest = counts[Verdict.AGREES], counts[Verdict.NEAREST]
-    numbers = f"{agree} of Table 1's {sum(counts.values())} numbers (support recovery) agree"
-    lines = [f"- **Does the method work?** {numbers}, {nearest} more at nearest settings."]
-    lines += [f"- **{answer}:** {topics}." for answer, topics in summary.answers.items()]
-    lines += [
-        f"- **Does entropy help?** {_entropy(results)} {point.text} {_runs(results, point.link)}"
-        for point in summary.headlines
-        if point.headline == ENTROPY
-    ]
-    return "\n".join([*lines, f"- **Does sparse communication cost support recovery?** {_communication(results)}"])
+def answers(results: Path) -> str:
+    """The questions of a first look, each with its answer."""
+    questions = {
+        "Does the method work?": f"{_method(results)} {_counts(results)}",
+        "Does entropy help?": _entropy(results),
+        "Can I run it?": f"Yes: [two commands](#run-it){_cost(results)}, no GPU.",
+        "Can I use it?": "Yes: every method trains [your model on your data](#use-it).",
+    }
+    return "\n".join(f"- **{question}** {answer}" for question, answer in questions.items())
+
+
+def _method(results: Path) -> str:
+    """Whether the method does what it is for, by the verdict on the claim on support recovery."""
+    claim = next(each for each in _summary(results).claims if each.id == MAIN)
+    return f"{WORKS[Verdict(claim.verdict)]}: {markdown_text(claim.short)}."
+
+
+def _counts(results: Path) -> str:
+    """How many of the paper's claims got each verdict."""
+    verdicts = Counter(Verdict(claim.verdict) for claim in _summary(results).claims)
+    counts = [f"{number} {VERBS[each][number > 1]}" for each in Verdict if (number := verdicts[each])]
+    return f"Of the paper's {verdicts.total()} claims, {listed(counts)}."
 
 
 def _entropy(results: Path) -> str:
-    """Whether the best T above 0 changes test R2 by more than the margin of the claims, over all settings."""
+    """Whether some T above 0 raises test R2 or support recovery by more than the margin of the claims, on average."""
     cells = pd.read_csv(results / needs.TEMPERATURE)
-    best = cells[(cells["by"] == "all") & (cells["metric"] == "r2")].nlargest(1, "mean").iloc[0]
-    if max(abs(best["low"]), abs(best["high"])) < MARGIN:
-        return "Hardly."
-    return "Yes." if best["low"] > 0 else "No." if best["high"] < 0 else "This is inconclusive."
+    over_all = cells[(cells["by"] == "all") & cells["metric"].isin(METRICS)]
+    metrics = " or ".join(words for name, words in METRICS.items() if (over_all["metric"] == name).any())
+    best = over_all.loc[over_all["low"].idxmax()]
+    raises = f"raises mean {METRICS[best['metric']]} by {signed(best['mean'])} on synthetic data"
+    if over_all["high"].max() < MARGIN:
+        sentence = f"Hardly: on synthetic data, no temperature T raises mean {metrics} by {MARGIN:g} or more"
+    elif best["low"] > 0:
+        sentence = f"Yes: T = {best['temperature']:g} {raises}"
+    else:
+        sentence = "That is inconclusive: on synthetic data, no temperature T clearly raises either mean"
+    return f"{sentence} ({_runs(results, needs.TEMPERATURE.removesuffix('.csv'))})."
 
 
-def _communication(results: Path) -> str:
-    """What sparse messages cost E-FLoPS, as the paper describes them and with error feedback."""
-    cells = pd.read_csv(results / needs.COMMUNICATION)
-    cells = cells[(cells["method"] == METHOD) & (cells["metric"] == "support_recovery") & cells["ratio"].isin(SHOWN)]
-    answers = []
-    for regime, words in REGIMES.items():
-        changes = cells.loc[cells["experiment"] == regime, "difference"]
-        answer = "yes" if changes.min() < -MARGIN else "hardly"
-        answers.append(f"{words}, {answer} ({' and '.join(map(signed, changes))})")
-    ratios = " and ".join(f"{ratio:g}" for ratio in cells["ratio"].unique())
-    return f"{'; '.join(answers)}, at N/d {ratios}. {_runs(results, needs.COMMUNICATION.removesuffix('.csv'))}"
+def _cost(results: Path) -> str:
+    """The estimated time of a full run on the smallest number of cores."""
+    found = re.search(r"about [^,:]+ on \d+ cores", times(results))
+    return f", {found[0]}" if found else ""
 
 
 def _runs(results: Path, link: str) -> str:
-    return f"[Runs]({results / paths.EXPLORER}#{link})"
+    return f"[runs]({results / paths.EXPLORER}#{link})"
 
 
 def findings(results: Path) -> str:
-    """What was found on genes and on held-out data."""
+    """What was found, a sentence or two on each subject."""
     return "\n".join(
-        f"- **{point.headline}.** {point.text} {_runs(results, point.link)}"
-        for point in _summary(results).headlines
-        if point.headline in (GENES, HELD_OUT)
+        f"- **{point.headline}.** {point.text} ({_runs(results, point.link)})" for point in _summary(results).headlines
     )
 
 
@@ -108,12 +123,12 @@ def claims(results: Path) -> str:
     rows = [
         [
             markdown_text(claim.short),
-            f"{MARKS[Verdict(claim.verdict)]}&nbsp;{claim.verdict}",
-            f"[{markdown_text(claim.effect)}]({page}#{claim.link})",
+            f"[{MARKS[Verdict(claim.verdict)]}&nbsp;{claim.verdict}]({page}#{claim.link})",
+            INTERVAL.sub(r"(\1&nbsp;to&nbsp;\2)", markdown_text(claim.effect)).replace("; ", "<br>"),
         ]
         for claim in _summary(results).claims
     ]
-    return markdown_table(["the paper's claim", "verdict", "effect (95 % interval)"], rows)
+    return markdown_table(["claim of the paper", "verdict", "what decides it, with its 95 % interval"], rows)
 
 
 def _summary(results: Path) -> Summary:
@@ -146,9 +161,9 @@ def record(results: Path) -> str:
 
 
 def times(results: Path) -> str:
-    """How long a full run takes."""
+    """How long a full run takes, in minutes."""
     # Its first sentence; the others are about the time inside training.
-    return re.split(r"(?<=\.) ", whole_run(results))[0]
+    return re.sub(r"(?<=\d min) \d+ s", "", re.split(r"(?<=\.) ", whole_run(results))[0])
 
 
 def reproductions(results: Path) -> str:
@@ -160,7 +175,7 @@ def reproductions(results: Path) -> str:
 
 
 PARTS: dict[str, Callable[[Path], str]] = {
-    part.__name__: part for part in (badges, verdict, claims, findings, table1, record, times, reproductions)
+    part.__name__: part for part in (badges, answers, claims, findings, table1, record, times, reproductions)
 }
 
 if __name__ == "__main__":

@@ -13,10 +13,21 @@ from typing import Annotated, Any, Literal, TextIO
 
 import click
 import typer
+from typer.core import TyperArgument
 
 from eflops import trust
 from eflops.errors import UserError
 
+
+class _Argument(TyperArgument):
+    """An argument with its help, which click 8.5 resets after typer 0.20 has set it; Flower needs that typer."""
+
+    def __init__(self, *, help: str | None = None, **rest: Any) -> None:
+        super().__init__(help=help, **rest)
+        self.help = help
+
+
+typer.main.TyperArgument = _Argument  # type: ignore[misc]
 app = typer.Typer(
     help="Reproduce, explain and verify the E-FLoPS experiments.",
     add_completion=False,
@@ -24,7 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-STUDYING, TRACING, SHARING = "Before and during a run", "After a run", "For others"
+STUDYING, TRACING, SHARING = "Before and during a run", "After a run", "Share results and models"
+FEDERATING = "On a Flower federation"
 
 
 def _allow_all(given: bool) -> bool:
@@ -37,26 +49,32 @@ Results = Annotated[Path, typer.Argument(help="a results folder")]
 Configs = Annotated[
     list[Path] | None,
     typer.Option(
-        "--config", help="config file instead of config.yaml or the recorded study; repeatable, later files override"
+        "--config", help="config file (default: config.yaml); repeat to merge several, later files take precedence"
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="as JSON")]
+StudyConfigs = Annotated[
+    list[Path] | None,
+    typer.Option("--config", help="config file to use instead of the recorded study; repeat to merge several"),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON")]
 File = Annotated[Path, typer.Argument(help="a table, a figure or the scorecard")]
 Keys = Annotated[
     list[str] | None,
     typer.Option(
         *("--row", "--series", "--x"),
-        help="value of a key of the row (of a figure: series or x), or key=value; repeatable",
+        help="value that selects the row (in a figure, the series or x), or key=value; repeatable",
     ),
 ]
-Column = Annotated[str | None, typer.Option(help="column, or method of a column")]
+Column = Annotated[str | None, typer.Option(help="column of the number, or a method")]
 Line = Annotated[str | None, typer.Option(help="id of a scorecard line")]
-Seed = Annotated[int | None, typer.Option("--seed", help="seed of the random choice; default: a new one each time")]
-Named = Annotated[Path | None, typer.Option("--results", help="results folder, if the file is not in one")]
+Seed = Annotated[int | None, typer.Option("--seed", help="seed of the random sample (default: a new one each time)")]
+Named = Annotated[Path | None, typer.Option("--results", help="results folder, if it does not contain the file")]
 
 Trusted = Annotated[
     bool,
-    typer.Option("--trust", help="run code that the folder names but eflops does not include", callback=_allow_all),
+    typer.Option(
+        "--trust", help="run code that the folder names although it is not part of eflops", callback=_allow_all
+    ),
 ]
 
 RESULTS = Path("results")
@@ -107,7 +125,7 @@ def say(text: object, flush: bool = False, end: str = "\n", file: TextIO | None 
 
 @app.command(rich_help_panel=STUDYING)
 def check(config: Configs = None) -> None:
-    """Validate a config and list every error, and each choice of a search that the config overrides."""
+    """Validate a config: list every error, and every search result that it overrides."""
     from eflops.config.effective import overridden_choices
     from eflops.config.load import read
     from eflops.config.models import names_custom_code
@@ -134,7 +152,7 @@ def settings(
     method: Annotated[str | None, typer.Argument(help="one of its methods; default: all")] = None,
     config: Configs = None,
 ) -> None:
-    """Print every setting in effect, with the file and the key that it comes from."""
+    """Print the settings in effect, each with its file and key."""
     from eflops.config.effective import settings_text
     from eflops.config.load import read
 
@@ -145,11 +163,11 @@ def settings(
 @app.command(rich_help_panel=STUDYING)
 def status(
     results: Annotated[
-        Path | None, typer.Argument(help="results folder; default: the one that the config names")
+        Path | None, typer.Argument(help="results folder (default: the one that the config names)")
     ] = None,
     config: Configs = None,
 ) -> int:
-    """List which planned runs are complete, missing or stale and why, and how long such jobs took."""
+    """Count the complete, missing and stale runs, say why they are stale, and show how long jobs took."""
     from eflops.config.load import read
     from eflops.provenance.status import as_text, compare
 
@@ -164,7 +182,7 @@ def status(
 @app.command(rich_help_panel=STUDYING)
 def fetch(
     source: Annotated[str, typer.Argument(help="mnist or fashion_mnist")],
-    out: Annotated[Path | None, typer.Option(help="output folder; default: resources/<source>")] = None,
+    out: Annotated[Path | None, typer.Option(help="output folder (default: resources/SOURCE)")] = None,
     folder: Annotated[
         str | None, typer.Option(help="copy the files from this folder instead of downloading them")
     ] = None,
@@ -182,7 +200,7 @@ def rank(
     out: Annotated[Path, typer.Option(help="output folder; eflops adopt reads it")] = Path("results/search"),
     config: Configs = None,
 ) -> None:
-    """Rank the trials of searches from their records, made by any version of the code."""
+    """Rank the trials of searches from records that any version of the code made."""
     from eflops.analysis.needs import TARGETS
     from eflops.analysis.search import rank_records
     from eflops.config.load import read
@@ -198,11 +216,11 @@ def rank(
 
 @app.command(rich_help_panel=STUDYING)
 def adopt(
-    chosen: Annotated[list[Path], typer.Argument(help="results/search/<data set>.json")],
+    chosen: Annotated[list[Path], typer.Argument(help="a ranked search, results/search/*.json")],
     into: Annotated[Path, typer.Option(help="file of chosen settings")] = Path("config/chosen.yaml"),
-    keep: Annotated[Path, typer.Option(help="folder for the trials")] = Path("resources/search"),
+    keep: Annotated[Path, typer.Option(help="folder where the trials are kept")] = Path("resources/search"),
 ) -> None:
-    """Write the settings that searches chose to the file of chosen settings."""
+    """Copy the settings that searches chose into the file of chosen settings."""
     from eflops.analysis.search import adopt as adopt_choice
 
     for path in chosen:
@@ -214,10 +232,10 @@ def adopt(
 def times(
     results: Results = RESULTS,
     cores: Annotated[
-        list[int] | None, typer.Option(min=1, help="number of cores, repeatable; default: 2 and 12")
+        list[int] | None, typer.Option(min=1, help="number of cores (default: 2 and 12); repeatable")
     ] = None,
 ) -> None:
-    """Estimate how long a full run takes, from the times of its jobs."""
+    """Estimate the duration of a full run from the times of its jobs."""
     from eflops.provenance.times import CORES, whole_run
 
     estimate = whole_run(results, cores or CORES)
@@ -228,7 +246,7 @@ def times(
 
 @app.command(rich_help_panel=TRACING)
 def summary(results: Results = RESULTS) -> None:
-    """Print the summary of a run and the paths of its results."""
+    """Print the main findings of a run, and where to read all of them."""
     from eflops.analysis.summary.write import closing
 
     say(closing(results))
@@ -236,7 +254,7 @@ def summary(results: Results = RESULTS) -> None:
 
 @app.command(rich_help_panel=TRACING)
 def scorecard(results: Results = RESULTS) -> None:
-    """Compare every number and claim of the paper with this run, and print the verdicts."""
+    """Print the verdict on every number and claim of the paper."""
     from eflops.results.paths import SCORECARD_TEXT
 
     path = results / SCORECARD_TEXT
@@ -246,8 +264,8 @@ def scorecard(results: Results = RESULTS) -> None:
 
 
 @app.command(rich_help_panel=TRACING)
-def show(record: Annotated[Path, typer.Argument(help="a record, results/runs/.../draw0-seed0.json")]) -> None:
-    """Print a run record in readable form."""
+def show(record: Annotated[Path, typer.Argument(help="a record, such as results/runs/.../draw0-seed0.json")]) -> None:
+    """Print a run record: result, settings, origin."""
     from eflops.provenance.explain.show import describe
     from eflops.results.store import RUNS, read_record
 
@@ -263,11 +281,11 @@ def explain(
     column: Column = None,
     line: Line = None,
     results: Named = None,
-    config: Configs = None,
+    config: StudyConfigs = None,
     as_json: AsJson = False,
     trusted: Trusted = False,
 ) -> None:
-    """Explain where a number comes from: formula, runs, data, code."""
+    """Show where a number comes from: formula, runs, data and code."""
     from eflops.provenance.explain.address import Address, results_of
     from eflops.provenance.explain.explanation import explain as explained_at
     from eflops.provenance.explain.text import as_json as in_full
@@ -283,13 +301,13 @@ def explain(
 @app.command(rich_help_panel=TRACING)
 def verify(
     file: Annotated[
-        Path | None, typer.Argument(help="a table, a figure, the scorecard or a record; default: all records")
+        Path | None, typer.Argument(help="a table, a figure, the scorecard or a record (default: all records)")
     ] = None,
     keys: Keys = None,
     column: Column = None,
     line: Line = None,
     results: Named = None,
-    config: Configs = None,
+    config: StudyConfigs = None,
     runs: Annotated[int, typer.Option(min=1, help="number of runs to retrain")] = 3,
     every: Annotated[bool, typer.Option("--all", help="retrain all runs")] = False,
     weights: Annotated[
@@ -298,7 +316,7 @@ def verify(
     seed: Seed = None,
     trusted: Trusted = False,
 ) -> int:
-    """Retrain runs behind a number, a record or (without FILE) a whole folder, and compare the results."""
+    """Retrain the runs behind a number, the run of a record, or runs of a whole folder, and compare the results."""
     from eflops.config.load import read
     from eflops.provenance.audit.sample import new_seed, sample
     from eflops.provenance.explain.address import Address, results_of
@@ -334,23 +352,23 @@ def verify(
 @app.command(rich_help_panel=TRACING)
 def audit(
     results: Results = RESULTS,
-    config: Configs = None,
+    config: StudyConfigs = None,
     crate: Annotated[bool, typer.Option("--crate", help="RESULTS is a crate")] = False,
-    pictures: Annotated[bool, typer.Option(help="redraw every figure and compare it")] = True,
+    pictures: Annotated[bool, typer.Option(help="redraw all figures and compare them")] = True,
     allow_stale: Annotated[
-        bool, typer.Option("--allow-stale", help="accept records of other code or an older config")
+        bool, typer.Option("--allow-stale", help="accept records made by other code or from an older config")
     ] = False,
     weights: Annotated[
         int | None,
-        typer.Option(min=0, help="number of records to re-evaluate from their weights; default: as many as 20 s allow"),
+        typer.Option(min=0, help="records to re-evaluate from their weights (default: as many as 20 s allow)"),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="re-evaluate all records from their weights")] = False,
-    signer: Annotated[str, typer.Option(help="require a signature by the key with this fingerprint, SHA256:...")] = "",
+    signer: Annotated[str, typer.Option(help="require a signature by the key with this fingerprint (SHA256:...)")] = "",
     seed: Seed = None,
-    cores: Annotated[int | None, typer.Option(min=1, help="number of parallel processes; default: all cores")] = None,
+    cores: Annotated[int | None, typer.Option(min=1, help="number of parallel processes (default: all cores)")] = None,
     trusted: Trusted = False,
 ) -> int:
-    """Check every record, data file, table and figure of a results folder."""
+    """Check that every record, data file, table and figure of a results folder is consistent."""
     from eflops.explorer.make import page_of
     from eflops.provenance.audit.audit import Options, audit_crate
     from eflops.provenance.audit.audit import audit as audit_results
@@ -364,12 +382,12 @@ def audit(
 
 @app.command(rich_help_panel=TRACING)
 def diff(
-    before: Annotated[str, typer.Argument(help="a results folder, or a commit that tracks published results")],
-    after: Annotated[str, typer.Argument(help="as BEFORE")],
-    limit: Annotated[int, typer.Option(min=1, help="largest number of lines to print of each kind")] = 20,
+    before: Annotated[str, typer.Argument(help="a results folder, or a commit with published results")],
+    after: Annotated[str, typer.Argument(help="another one")],
+    limit: Annotated[int, typer.Option(min=1, help="most lines to print of each kind")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List what changed between two results folders or two commits."""
+    """List the differences between two results folders or commits."""
     from dataclasses import asdict
 
     from eflops.provenance.diff import as_text, side
@@ -383,27 +401,27 @@ def diff(
 @app.command(rich_help_panel=TRACING)
 def explorer(
     results: Annotated[
-        list[str] | None, typer.Argument(help="results folder or commit; with two, also show what changed")
+        list[str] | None, typer.Argument(help="results folder or commit; name two to see what changed")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="output file; default: explorer.html in the folder")] = None,
+    out: Annotated[Path | None, typer.Option(help="output file (default: explorer.html in the folder)")] = None,
     trusted: Trusted = False,
 ) -> None:
-    """Build the results explorer, one HTML page in which every number leads to its runs."""
+    """Build the results explorer: one HTML page in which every number links to its runs."""
     from eflops.explorer.make import make
 
-    say(f"Wrote {make(results or [str(RESULTS)], out)}; it opens in any browser, without a network.")
+    say(f"Wrote {make(results or [str(RESULTS)], out)}; open it in any browser; it works offline.")
 
 
 @app.command(rich_help_panel=SHARING)
 def model(
-    experiment: Annotated[str, typer.Argument(help="experiment on data of kind table, expression or mnist")],
-    out: Annotated[Path, typer.Option(help="file to write: CSV; of the CNN a torch program, .pt2")],
-    method: str = "eflops",
-    draw: Annotated[int, typer.Option(min=0)] = 0,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    experiment: Annotated[str, typer.Argument(help="experiment on data of the kind table, expression or mnist")],
+    out: Annotated[Path, typer.Option(help="output file: .csv, or .pt2 for the CNN")],
+    method: Annotated[str, typer.Option(help="method of the run")] = "eflops",
+    draw: Annotated[int, typer.Option(min=0, help="data draw or split of the run")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="seed of the run")] = 0,
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
-    """Write the sparse model of a run: as CSV, or of the CNN as a torch module without the units that are gone."""
+    """Export the sparse model of a run: as CSV, or the CNN as a torch program without its dead units."""
     from eflops.provenance.predict import write_model
     from eflops.results.store import opened
 
@@ -414,11 +432,11 @@ def model(
 @app.command(rich_help_panel=SHARING)
 def predict(
     model: Annotated[Path, typer.Argument(help="a CSV file that `eflops model` wrote")],
-    file: Annotated[str, typer.Argument(help="new rows: CSV, TSV or npz")],
-    rows: Annotated[Literal["samples", "genes"], typer.Option(help="for expression data: what a row is")] = "samples",
-    out: Annotated[Path | None, typer.Option(help="CSV file to write; default: print")] = None,
+    file: Annotated[str, typer.Argument(help="new rows as CSV, TSV or npz")],
+    rows: Annotated[Literal["samples", "genes"], typer.Option(help="what a row of expression data is")] = "samples",
+    out: Annotated[Path | None, typer.Option(help="output CSV file (default: print the predictions)")] = None,
 ) -> None:
-    """Apply a model to new rows: predict a number in its unit, or the most likely class."""
+    """Predict numbers, or classes with their probabilities, for new rows with an exported model."""
     from eflops.files import write_text
     from eflops.provenance.predict import read_model
 
@@ -432,10 +450,10 @@ def predict(
 @app.command(rich_help_panel=SHARING)
 def publish(
     results: Results = RESULTS,
-    out: Annotated[Path, typer.Option(help="folder to write; it is replaced")] = PUBLISHED,
-    sign: Annotated[Path | None, typer.Option(help="ssh key that signs the list of hashes")] = None,
+    out: Annotated[Path, typer.Option(help="output folder, which is replaced")] = PUBLISHED,
+    sign: Annotated[Path | None, typer.Option(help="ssh key to sign the list of hashes with")] = None,
 ) -> None:
-    """Copy a results folder to results/published, in the form that git tracks."""
+    """Copy results to results/published, packed so that git can track them."""
     from eflops.provenance.publish import publish as copy
 
     count = copy(results, out, key=sign)
@@ -446,18 +464,18 @@ def publish(
 @app.command(rich_help_panel=SHARING)
 def attest(
     results: Results = RESULTS,
-    published: Annotated[Path, typer.Option(help="results to compare the run with")] = PUBLISHED,
+    published: Annotated[Path, typer.Option(help="published results to compare with")] = PUBLISHED,
     out: Annotated[Path, typer.Option(help="table of reproductions")] = Path("reproductions.csv"),
     cores: Annotated[int, typer.Option(min=1, help="number of cores of the run")] = os.cpu_count() or 1,
     minutes: Annotated[
-        float | None, typer.Option(min=0, help="duration of the run; default: estimated from its jobs")
+        float | None, typer.Option(min=0, help="duration of the run (default: estimated from its jobs)")
     ] = None,
 ) -> None:
     """Compare a full run with the published results, and append a row to the table of reproductions."""
     from eflops.provenance.attest import attest as append
 
     row = append(results, published, out, cores, minutes)
-    say(f"{out}: added {', '.join(f'{name} {value}' for name, value in row.items())}")
+    say(f"Added to {out}: {', '.join(f'{name} {value}' for name, value in row.items())}")
 
 
 @app.command(rich_help_panel=SHARING)
@@ -465,34 +483,34 @@ def crate(
     out: Annotated[Path, typer.Argument(help="a new folder")],
     results: Annotated[Path, typer.Option(help="a results folder")] = RESULTS,
 ) -> None:
-    """Pack the results as a Workflow Run RO-Crate."""
+    """Pack results, workflow and code as a Workflow Run RO-Crate."""
     from eflops.provenance.crate import make_crate
 
     count = make_crate(results, out)
     say(f"Wrote {count} files to {out}; check them anywhere with: eflops audit --crate {out}")
 
 
-@app.command(rich_help_panel=SHARING)
+@app.command(rich_help_panel=FEDERATING)
 def deploy(
-    run_config: Annotated[str, typer.Option(help="what to train, as for flwr run, such as 'clients=3 seed=1'")] = "",
-    address: Annotated[list[str] | None, typer.Option(help="name or IP address of the server; repeatable")] = None,
-    port: Annotated[int, typer.Option(help="port of the server; client k uses port + 1 + k")] = 8000,
+    run_config: Annotated[str, typer.Option(help="the run, as for flwr run, such as 'clients=3 seed=1'")] = "",
+    address: Annotated[list[str] | None, typer.Option(help="host name or IP address of the server; repeatable")] = None,
+    port: Annotated[int, typer.Option(help="port of the server; client k uses PORT + 1 + k")] = 8000,
     config: Configs = None,
-    folder: Annotated[Path, typer.Option(help="output folder, with one folder per host")] = Path("deployment"),
+    folder: Annotated[Path, typer.Option(help="output folder, with a folder for each host")] = Path("deployment"),
     listen: Annotated[
-        str | None, typer.Option(help="address that the SuperLink binds to; default: the first --address")
+        str | None, typer.Option(help="address that the SuperLink binds to (default: the first --address)")
     ] = None,
-    start: Annotated[bool, typer.Option("--start", help="start everything on this machine, as a test")] = False,
+    start: Annotated[bool, typer.Option("--start", help="start all hosts on this machine, as a test")] = False,
 ) -> None:
-    """Write a folder with data, keys and commands for each host of a Flower federation."""
+    """Prepare a Flower federation: a folder with data, keys and commands for each host."""
     from eflops.flower.deploy import prepare
 
     prepare(run_config, address or ["127.0.0.1"], port, config or [CONFIG], folder, start, listen)
 
 
-@app.command(rich_help_panel=SHARING)
+@app.command(rich_help_panel=FEDERATING)
 def stop_superlink() -> None:
-    """Stop the SuperLink that an earlier `flwr run .` left running in the background, and its simulation."""
+    """Stop the SuperLink that `flwr run .` left running in the background, and its simulation."""
     from eflops.flower.simulation import stop_superlink
 
-    say(f"stopped {stop_superlink()} processes")
+    say(f"Stopped {stop_superlink()} processes.")

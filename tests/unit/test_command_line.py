@@ -114,6 +114,13 @@ def test_an_overlay_alone_is_refused_with_the_command_that_lays_it_over(
     assert main(["check", "--config", "config.yaml", "--config", "overlay.yaml"]) == 0
 
 
+def test_help_describes_arguments_and_options(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--help"]) == 0
+    printed = capsys.readouterr().out
+    assert "an experiment or a search" in printed
+    assert "config file" in printed
+
+
 def test_help_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     assert "explain" in capsys.readouterr().out

@@ -20,7 +20,6 @@ from refresh import PART, refreshed  # noqa: E402
 
 from eflops.analysis.summary.point import Claim, Point, Subject, Summary  # noqa: E402
 from eflops.analysis.summary.write import form  # noqa: E402
-from eflops.analysis.text import MINUS  # noqa: E402
 from eflops.provenance.audit.audit import audit  # noqa: E402
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
@@ -87,7 +86,9 @@ def test_the_front_page_names_the_paper() -> None:
 @pytest.fixture
 def published(tmp_path: Path) -> Path:
     """A folder with a summary of one claim and one finding."""
-    claim = Claim("x", "It wins | always", "It wins", "agrees", "It wins by 0.2", "scorecard?line=claim/x", "a win")
+    claim = Claim(
+        "syn-support", "It wins | always", "It wins", "agrees", "lead: 0.2; lead: 0.3", "scorecard?line=claim/x"
+    )
     points = (
         Point("Entropy does nothing.", "tables/x", "Entropy"),
         Point("Nor at any N/d.", "tables/z", "Entropy"),
@@ -98,28 +99,40 @@ def published(tmp_path: Path) -> Path:
     summary = Summary({"Table 1": table1}, (claim,), (Subject("Entropy", points),))
     (tmp_path / "summary.json").write_text(form(summary, ".json"))
     (tmp_path / "tables").mkdir()
-    (tmp_path / "tables" / "temperature.csv").write_text(
-        "by,metric,mean,low,high\nall,r2,0.004,0.001,0.006\nall,r2,-0.1,-0.2,-0.05\n"
-    )
-    (tmp_path / "tables" / "communication.csv").write_text(
-        "experiment,method,metric,ratio,difference\n"
-        "sparse_both,eflops,support_recovery,0.64,-0.25\nfeedback14,eflops,support_recovery,0.64,-0.01\n"
-    )
+    write_effects(tmp_path, "0.004,0.001,0.006", "-0.1,-0.2,-0.05")
     return tmp_path
+
+
+def write_effects(folder: Path, *effects: str) -> None:
+    """A table of the effects of two temperatures on test R2, each with its interval."""
+    rows = [f"all,r2,{value},{effect}" for value, effect in zip((0.1, 0.3), effects, strict=True)]
+    (folder / "tables" / "temperature.csv").write_text("\n".join(["by,metric,temperature,mean,low,high", *rows, ""]))
 
 
 def test_the_front_page_shows_claims_and_findings_of_the_summary(published: Path) -> None:
     page = f"{published}/explorer.html"
-    row = f"| It wins \\| always | ✓&nbsp;agrees | [It wins by 0.2]({page}#scorecard?line=claim/x) |"
+    row = f"| It wins \\| always | [✓&nbsp;agrees]({page}#scorecard?line=claim/x) | lead: 0.2<br>lead: 0.3 |"
     assert front.claims(published).splitlines()[2] == row
-    assert front.findings(published) == f"- **Genes.** Four are among ours. [Runs]({page}#tables/g)"
-    assert front.verdict(published).splitlines() == [
-        "- **Does the method work?** 1 of Table 1's 3 numbers (support recovery) agree, 1 more at nearest settings.",
-        "- **Reproduced:** a win.",
-        f"- **Does entropy help?** Hardly. Entropy does nothing. [Runs]({page}#tables/x)",
-        f"- **Does sparse communication cost support recovery?** As the paper describes it, yes ({MINUS}0.250); "
-        f"with error feedback (ours), hardly ({MINUS}0.010), at N/d 0.64. [Runs]({page}#tables/communication)",
+    assert front.findings(published).splitlines() == [
+        f"- **Entropy.** Entropy does nothing. ([runs]({page}#tables/x))",
+        f"- **Genes.** Four are among ours. ([runs]({page}#tables/g))",
     ]
+
+
+def test_the_front_page_answers_the_first_questions_by_the_results(published: Path) -> None:
+    works, helps, runs, uses = front.answers(published).splitlines()
+    assert works == "- **Does the method work?** Yes: It wins | always. Of the paper's 1 claims, 1 agrees."
+    assert helps.startswith("- **Does entropy help?** Hardly: on synthetic data, no temperature T raises mean test R2")
+    assert "[two commands](#run-it), no GPU" in runs
+    assert "(#use-it)" in uses
+    summary = (published / "summary.json").read_text()
+    (published / "summary.json").write_text(summary.replace('"verdict": "agrees"', '"verdict": "differs"'))
+    write_effects(published, "0.03,0.01,0.05", "0.01,-0.2,0.3")
+    works, helps, *_ = front.answers(published).splitlines()
+    assert works.startswith("- **Does the method work?** Our runs contradict its main claim: It wins")
+    assert helps.startswith("- **Does entropy help?** Yes: T = 0.1 raises mean test R2 by +0.030 on synthetic data (")
+    write_effects(published, "0.03,-0.01,0.05", "0.01,-0.2,0.3")
+    assert "inconclusive" in front.answers(published).splitlines()[1]
 
 
 def test_who_reproduced_it_is_a_table() -> None:

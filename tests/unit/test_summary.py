@@ -27,7 +27,6 @@ from eflops.analysis.needs import (
     TEMPERATURE_MNIST,
     UNIT_GATES,
 )
-from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.sections import SECTIONS
 from eflops.analysis.source import Source
 from eflops.analysis.summary.effects import tau
@@ -105,7 +104,8 @@ def test_verdicts_are_counted_in_a_sentence_per_section(made: Source) -> None:
     )
     assert points(made, "The paper's numbers and claims") == [
         "Of Table 1's 2 numbers, 1 agrees and 1 agrees at nearest settings. Of its 0 columns, tested jointly, "
-        "none is judged. Of Table 2's 0 shares, none is judged. Of 1 claims, 1 agrees."
+        "none is judged. Of Table 2's 0 shares, none is judged.",
+        "Of 1 claims, 1 agrees.",
     ]
 
 
@@ -185,22 +185,22 @@ def test_the_genes_that_are_missing_are_named_with_their_shares(made: Source, mo
     assert texts == [
         "The paper's list of eflops is an outlier. The lists of two of our splits share 5.6 of 7 genes on average; the "
         "paper's list and one of ours share 4.0.",
-        "Of the paper's 7 genes of eflops, 4 are among our 7. Missing, with the share of our runs and of the paper's: "
-        "ferritin (0.06 and 0.80); defensin (0.00 and 0.43).",
+        "Of the paper's 7 genes of eflops, 4 are among our 7.",
+        "Missing, with the share of our runs and of the paper's: ferritin (0.06 and 0.80); defensin (0.00 and 0.43).",
         "At nearest settings, 4 of the 7 are. The same are missing.",
     ]
     write_card(made, outlier | {"verdict": "agrees"}, lists=[lists(6, first), lists(7, settings="nearest")])
-    assert points(made, "Selected genes, Table 2")[1:] == ["At nearest settings, 7 of the 7 are. Missing: none."]
+    assert points(made, "Selected genes, Table 2")[2:] == ["At nearest settings, 7 of the 7 are. Missing: none."]
     row = {"method": "eflops", "share@ferritin": 0.3}
     trials = trials_of(made, "golub", [row | {"listed": 5}, row | {"listed": 4}], monkeypatch)
     best = "Of the search's {} settings, none has more than 5 of the 7 genes; 1 setting has 5."
-    assert points(trials, "Selected genes, Table 2")[2:] == [
+    assert points(trials, "Selected genes, Table 2")[3:] == [
         "None of the search's 2 settings selects ferritin in more than 0.30 of its runs.",
         best.format(2),
     ]
     trials = trials_of(made, "golub", [row | {"listed": 5, "share@ferritin": 0.9}], monkeypatch)
-    assert points(trials, "Selected genes, Table 2")[2:] == [best.format(1)]
-    assert len(points(trials_of(made, "golub", [row], monkeypatch), "Selected genes, Table 2")) == 2
+    assert points(trials, "Selected genes, Table 2")[3:] == [best.format(1)]
+    assert len(points(trials_of(made, "golub", [row], monkeypatch), "Selected genes, Table 2")) == 3
 
 
 def test_what_is_not_judged_is_counted_with_the_usual_reason(made: Source) -> None:
@@ -256,7 +256,7 @@ def test_entropy_is_summed_up_by_the_best_T_by_N_over_d_and_by_data(made: Source
     over_all, sizes, advice = points(having(made, TEMPERATURE, rows), "Entropy")
     assert over_all == (
         "The best T above 0 is 0.01: compared with T = 0, it changes test R2 by +0.020 (+0.010 to +0.030) and support "
-        "recovery by +0.020 (+0.010 to +0.030), averaged over 128 settings and all N/d of the search."
+        "recovery by +0.020 (+0.010 to +0.030), averaged over 128 settings and all N/d."
     )
     assert sizes == (
         "T clearly raises test R2 at N/d 0.24, by +0.030 (+0.020 to +0.040) with T = 0.1; it clearly lowers it at N/d "
@@ -398,11 +398,10 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     dense, regime, feedback, more_bytes, from_server, formula = points(made, "Sparse messages throughout")
     assert dense.startswith("In the runs of Table 1, E-FLoPS sends no more than dense FedAvg: 14% of")
     assert regime == (
-        "With messages sparse both ways from the first round, as the paper describes (14% of dense bytes), E-FLoPS's "
-        f"support recovery changes by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64, compared with Table 1's "
-        "runs."
+        "With sparse messages from the first round, as the paper describes, at 14% of dense bytes, E-FLoPS's support "
+        f"recovery changes from Table 1's by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64."
     )
-    assert feedback.startswith("With error feedback, which the paper does not have (14% of dense bytes), ")
+    assert feedback.startswith("With error feedback (ours), at 14% of dense bytes, ")
     assert more_bytes == (
         "With error feedback and at most 27 % of dense bytes, the search chooses the same settings for E-FLoPS."
     )
@@ -483,7 +482,6 @@ def test_a_study_without_a_subject_says_nothing_of_it(made: Source) -> None:
 def test_the_end_of_a_run_says_what_was_found_and_names_the_explorer(small_results: Path) -> None:
     lines = closing(small_results).splitlines()
     assert any(line.startswith("Reproduction: Of Table 1's 28 numbers") for line in lines)
-    assert lines[0].startswith(("Reproduced: ", "Not reproduced: ", "Inconclusive: ", "Not judged: "))
     assert f"open {small_results / 'explorer.html'} in a browser" in lines[-1]
     assert len(lines) <= 10
 
@@ -497,8 +495,6 @@ def test_claims_have_their_verdict_and_effect_as_fields(made: Source) -> None:
     assert two.effect == "its lead is +0.2 (+0.1 to +0.3); it is 0.5 (0.4 to 0.6)"
     assert two.link == "scorecard?line=claim/two"
     assert none.effect == "No run."
-    words = {"Reproduced": CHECKS["syn-lr"].topic, "Not reproduced": "It wins", "Not judged": "It wins"}
-    assert summarise(made).answers == words
 
 
 def test_points_of_one_headline_are_joined_in_the_order_of_the_front_page(made: Source) -> None:

@@ -62,7 +62,7 @@ def test_what_explain_prints_can_be_shown_and_verified(partial: Study) -> None:
     for record in records:
         code, shown = eflops(partial, "show", record)
         assert code == 0, shown
-    everything, one, make = (shlex.split(line) for line in printed.rpartition("Make it again\n")[2].splitlines())
+    everything, one, make = (shlex.split(line) for line in printed.rpartition("Reproduce it\n")[2].splitlines())
     for command in (everything, one):
         code, verified = eflops(partial, *command[1:])
         assert code == 0, verified

@@ -66,7 +66,7 @@ def as_text(status: Status) -> str:
     if not status.complete:
         lines += [
             "",
-            "Make the others with: snakemake --cores 2 all (those of searches: snakemake --cores 2 search)",
+            "Make missing and stale runs with: snakemake --cores 2 all (those of searches: snakemake --cores 2 search)",
         ]
     took = whole_run(status.results)
     return "\n".join([*lines, *(["", took] if took else [])])

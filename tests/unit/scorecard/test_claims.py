@@ -144,6 +144,6 @@ def test_a_small_loss_by_sparse_messages_is_no_compromise(paper_like) -> None:
 def test_four_times_the_baselines_bytes_are_not_comparable(paper_like) -> None:
     assert paper_like.claim("syn-comm") == Verdict.AGREES
     (ground, *_) = judge_claim("syn-comm", paper_like.evidence()).grounds
-    assert "% of dense training's bytes and " in ground.effect
+    assert "% of dense), E-FLoPS / " in ground.effect
     paper_like.change("support_recovery", "down_training", 400_000, method="eflops")
     assert paper_like.claim("syn-comm") == Verdict.DIFFERS

@@ -157,10 +157,10 @@ def test_the_summary_explains_a_verdict_that_the_interval_alone_does_not_show() 
 
 
 def test_the_summary_is_told_which_comparison_decides_and_why() -> None:
-    held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, statement="its lead is {}", because="it is so")
+    held = _ground(0.1, 0.12, 0.11, 0.13, above=0.0, statement="its lead is {}", measure="lead", because="it is so")
     assert (held.verdict, held.because) == (Verdict.AGREES, "")
     assert held.figure == "its lead is +0.115 (+0.094 to +0.136), over 4 draws"
-    assert held.effect == "its lead is +0.115 (+0.094 to +0.136)"
+    assert held.effect == "lead: +0.115 (+0.094 to +0.136)"
     wide = _ground(-0.2, 0.2, 0.1, 0.1, above=0.0, because="it is so")
     assert (wide.verdict, wide.because) == (Verdict.INCONCLUSIVE, "it is so")
     against = _ground(0.2, 0.2, 0.2, 0.2, below=0.1)

@@ -9,7 +9,7 @@ import pandas as pd
 from eflops.analysis.paper import HARD_THRESHOLDING, METHOD
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.verdict import ALPHA, Comparison, Judgement, Rationale, Verdict, judge_comparisons
-from eflops.analysis.text import formatted, pluralise, signed, with_minus
+from eflops.analysis.text import MINUS, formatted, pluralise, signed, with_minus
 from eflops.errors import UserError
 
 
@@ -30,6 +30,7 @@ def better(
     of: str = "draw",
     overlap: float = 0.0,
     statement: str = "",
+    measure: str = "",
 ) -> Comparison:
     """The comparison for a claim that E-FLoPS is better: E-FLoPS minus another method, paired by draw.
 
@@ -43,9 +44,12 @@ def better(
         of: the column that numbers the units.
         overlap: test rows per training row, if units are overlapping splits.
         statement: the comparison as a sentence, with {} for the difference.
+        measure: what is compared, for a table.
     """
     ours, theirs = (per_unit(runs[runs["method"] == each], metric, unit, of) for each in (METHOD, other))
-    return Comparison(name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement)
+    return Comparison(
+        name, ours - theirs, above=0.0, margin=margin, overlap=overlap, statement=statement, measure=measure
+    )
 
 
 def leads(
@@ -60,6 +64,7 @@ def leads(
             margin,
             f"{label} at {ratio:.2f}, {name}",
             statement=f"E-FLoPS minus {label} is {{}} in {name} at N/d {ratio:.2f}",
+            measure=f"{name} at N/d {ratio:.2f}, {difference(label)}",
         )
         for ratio, part in runs.groupby("ratio")
         for other in others
@@ -94,8 +99,10 @@ def judge(comparisons: Sequence[Comparison], family: str, units: str, runs: pd.D
     margin = f"; margin {margins[0]:g}" if margins else ""
     n = max(len(each.values) for each in comparisons)
     reason += f" ({pluralise(len(comparisons), 'comparison')}: {family}{margin}; {n} {units}.)"
-    effect = (decides.statement or f"{decides.name}: {{}}").format(_size(decides)) + _limit(decides, verdict)
-    figure = f"{effect}, over {len(decides.values)} {units}"
+    size, limit = _size(decides), _limit(decides, verdict)
+    effect = f"{decides.measure or decides.name}: {size}{limit}"
+    sentence = (decides.statement or f"{decides.name}: {{}}").format(size)
+    figure = f"{sentence}{limit}, over {len(decides.values)} {units}"
     low, high = decides.interval
     if verdict == Verdict.INCONCLUSIVE and not turning and (high < decides.above or low > decides.below):
         figure += f"; Holm's adjustment for {len(comparisons)} comparisons leaves this inconclusive"
@@ -125,6 +132,11 @@ def under_both_names(evidence: Evidence, judged_against: Callable[[str], Judgeme
     values = tuple(dict.fromkeys((*one.values, *other.values)))
     grounds = [replace(ground, against=name) for name, each in named.items() for ground in each.grounds]
     return Judgement(one.verdict if same else Verdict.INCONCLUSIVE, values, " ".join(reason), tuple(grounds))
+
+
+def difference(other: str) -> str:
+    """E-FLoPS minus another method, for a table."""
+    return f"E-FLoPS {MINUS} {other}"
 
 
 def numbers(comparison: Comparison) -> str:

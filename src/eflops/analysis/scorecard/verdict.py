@@ -83,9 +83,9 @@ class Value:
 class Rationale:
     """Why a claim got its verdict, for the summary.
 
-    effect: the weakest of `of` comparisons in words, with its interval; figure: `effect` with its unit; failing:
-    how many do not hold; because: the likely reason of a failure, as a clause after "because"; against: the
-    algorithm that the baseline's name stands for.
+    figure: the weakest of `of` comparisons in a sentence, with its interval; effect: the same for a table, what is
+    measured before the number; failing: how many do not hold; because: the likely reason of a failure, as a clause
+    after "because"; against: the algorithm that the baseline's name stands for.
     """
 
     verdict: Verdict
@@ -113,9 +113,9 @@ class Comparison:
 
     values: one per unit, indexed by the units' names. A claim of being above 0 is contradicted if the mean is
     clearly less than `margin`. overlap: test samples per training sample if units are overlapping splits
-    (`stats.paired`). statement: the comparison in a sentence, with braces for its figure; because: the likely
-    reason of a failure. share: whether the values are shares, whose mean lies between 0 and 1. data, at, scale: as
-    in `Value`.
+    (`stats.paired`). statement: the comparison in a sentence, with braces for its figure; measure: what is measured,
+    for a table; because: the likely reason of a failure. share: whether the values are shares, whose mean lies between
+    0 and 1. data, at, scale: as in `Value`.
     """
 
     name: str
@@ -125,6 +125,7 @@ class Comparison:
     margin: float = 0.0
     overlap: float = 0.0
     statement: str = ""
+    measure: str = ""
     because: str = ""
     share: bool = False
     data: str = ""

@@ -29,8 +29,8 @@ PRIORS = {"Table 1": "figures/fig_prior", "Table 2": PRIOR}
 OTHER_DATA = {"leukaemia data": needs.TEMPERATURE_GOLUB, "MNIST": needs.TEMPERATURE_MNIST}
 SPARSE = {"sparse_server": "messages sparse from the server only, from the first round"}
 FEEDBACK = {
-    "sparse_both": "messages sparse both ways from the first round, as the paper describes",
-    "feedback14": "error feedback, which the paper does not have",
+    "sparse_both": "sparse messages from the first round, as the paper describes",
+    "feedback14": "error feedback (ours)",
     "feedback27": "error feedback and at most 27 % of dense bytes",
 }
 # What the comparisons of table feedback_tests show that separate the feedback's part of a gain from the gates'.
@@ -64,7 +64,7 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     r2, recovery = (over_all.loc[(metric, best)] for metric in ("r2", "support_recovery"))
     return Point(
         f"The best T above 0 is {best:g}: compared with T = 0, it changes test R2 by {_change(r2)} and support "
-        f"recovery by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d of the search.",
+        f"recovery by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d.",
         _link(needs.TEMPERATURE),
         ENTROPY,
     )
@@ -242,8 +242,8 @@ def sparse_messages(card: Card, source: Source) -> Iterator[Point]:
                 rows = recovery.itertuples()
                 changes = [f"{_interval(row.difference, row.low, row.high)} at N/d {row.ratio:g}" for row in rows]
                 yield Point(
-                    f"With {words} ({sent:.0%} of dense bytes), E-FLoPS's support recovery changes by "
-                    f"{listed(changes)}, compared with Table 1's runs.",
+                    f"With {words}, at {sent:.0%} of dense bytes, E-FLoPS's support recovery changes from Table "
+                    f"1's by {listed(changes)}.",
                     _link(path),
                     COMMUNICATION if path == needs.COMMUNICATION else "",
                 )

@@ -10,13 +10,6 @@ REPRODUCTION, ENTROPY, COMMUNICATION = "Reproduction", "Entropy", "Communication
 GENES, HELD_OUT = "Genes", "Held-out data"
 # What the front page states, in this order, and in how many sentences each.
 HEADLINES = {REPRODUCTION: 1, ENTROPY: 1, COMMUNICATION: 2, GENES: 1, HELD_OUT: 1}
-# What the verdict on a claim of the paper means.
-ANSWERS = {
-    "agrees": "Reproduced",
-    "differs": "Not reproduced",
-    "inconclusive": "Inconclusive",
-    "not judged": "Not judged",
-}
 TITLE = "**What this run found**"
 
 
@@ -42,9 +35,8 @@ class Point:
 class Claim:
     """A claim of the paper.
 
-    short: the claim in plain words; text: in the paper's words; verdict: the scorecard's; effect: the weakest
-    comparison in a sentence, with its interval, or why there is none; link: its line in the explorer; topic: the
-    claim as it appears in a list.
+    short: the claim in plain words; text: in the paper's words; verdict: the scorecard's; effect: what the weakest
+    comparison measures and its interval, or why there is none; link: its line in the explorer.
     """
 
     id: str
@@ -53,7 +45,6 @@ class Claim:
     verdict: str
     effect: str
     link: str
-    topic: str = ""
 
 
 @dataclass(frozen=True)
@@ -83,18 +74,9 @@ class Summary:
             if points
         ]
 
-    @property
-    def answers(self) -> dict[str, str]:
-        """What is reproduced, what is not, and what is inconclusive, each as a list in words."""
-        words = {
-            answer: "; ".join(claim.topic or claim.short for claim in self.claims if claim.verdict == verdict)
-            for verdict, answer in ANSWERS.items()
-        }
-        return {answer: topics for answer, topics in words.items() if topics}
-
     def as_json(self) -> dict[str, object]:
         """The summary as JSON values: its fields, and what the front page states."""
-        return {**asdict(self), "answers": self.answers, "headlines": list(map(asdict, self.headlines))}
+        return {**asdict(self), "headlines": list(map(asdict, self.headlines))}
 
     @classmethod
     def of(cls, values: object) -> "Summary":

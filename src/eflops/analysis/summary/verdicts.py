@@ -11,7 +11,6 @@ import pandas as pd
 from eflops.analysis.needs import GENE_TRIALS
 from eflops.analysis.paper import METHOD
 from eflops.analysis.scorecard.card import Card, GeneList, GroundJson, LineJson, ValueJson
-from eflops.analysis.scorecard.claims import CHECKS
 from eflops.analysis.scorecard.claims.constraint import MOST, MOST_SHARE
 from eflops.analysis.scorecard.line import count_verdicts
 from eflops.analysis.scorecard.sections import CLAIMS, SECTIONS, Section, section_of
@@ -39,8 +38,8 @@ REACHED: dict[str, str] = {
 
 def counts(card: Card, _: Source) -> Iterator[Point]:
     """How many of the paper's numbers and claims agree."""
-    shown = map(section_of, ("table1", COLUMNS, "table2", "claim"))
-    yield Point(count_verdicts(shown, card["sections"]), ALL_LINES, REPRODUCTION)
+    for names, headline in ((("table1", COLUMNS, "table2"), REPRODUCTION), (("claim",), "")):
+        yield Point(count_verdicts(map(section_of, names), card["sections"]), ALL_LINES, headline)
 
 
 def claims(card: Card) -> tuple[Claim, ...]:
@@ -53,7 +52,6 @@ def claims(card: Card) -> tuple[Claim, ...]:
             line["verdict"],
             "; ".join(dict.fromkeys(ground["effect"] for ground in line["grounds"])) or line["reason"],
             _link(line),
-            CHECKS[line["row"]].topic if line["row"] in CHECKS else "",
         )
         for line in card["lines"]
         if line["section"] == CLAIMS
@@ -141,12 +139,14 @@ def genes(card: Card, source: Source) -> Iterator[Point]:
 
 
 def _missing(searched: GeneList, nearest: GeneList | None, label: str, link: str) -> Iterator[Point]:
-    count = (
-        f"Of the paper's {searched['genes']} genes of {label}, {searched['shared']} are among our {searched['genes']}."
+    yield Point(
+        f"Of the paper's {searched['genes']} genes of {label}, {searched['shared']} are among our {searched['genes']}.",
+        link,
+        GENES,
     )
     lacking = [f"{each['gene']} ({each['ours']:.2f} and {each['paper']:.2f})" for each in searched["missing"]]
-    which = f" Missing, with the share of our runs and of the paper's: {'; '.join(lacking)}." if lacking else ""
-    yield Point(f"{count}{which}", link, GENES)
+    if lacking:
+        yield Point(f"Missing, with the share of our runs and of the paper's: {'; '.join(lacking)}.", link)
     if nearest is not None:
         names, same = ([each["gene"] for each in fact["missing"]] for fact in (nearest, searched))
         which = "The same are missing" if names == same else f"Missing: {'; '.join(names) or 'none'}"

@@ -62,7 +62,6 @@ def closing(results: Path) -> str:
     page, more = (results / name for name in (paths.EXPLORER, paths.SUMMARY_TEXT))
     return "\n".join(
         [
-            *(f"{answer}: {topics}." for answer, topics in summary.answers.items()),
             *(f"{point.headline}: {point.text}" for point in summary.headlines),
             f"All findings: {more}. Every number with its runs: open {page} in a browser.",
         ]

@@ -47,7 +47,7 @@ def describe(record: Record, results: str = RESULTS) -> str:
         _section("Settings", record.origin.settings),
         _section("Origin", _origin(record)),
         _section("Circumstances", _circumstances(record)),
-        ["Make it again", INDENT + verify_command(results, f"{RUNS}/{record_path(record)}")],
+        ["Reproduce it", INDENT + verify_command(results, f"{RUNS}/{record_path(record)}")],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 

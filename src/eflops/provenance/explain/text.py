@@ -26,7 +26,7 @@ def as_text(explained: Explanation, results: str) -> str:
         [f"Runs ({len(explained.runs)})", *_run_table(explained, results)],
         *_facts(explained.runs),
         ["Files", *aligned(explained.files)],
-        ["Make it again", *(INDENT + command for command in commands(explained, results))],
+        ["Reproduce it", *(INDENT + command for command in commands(explained, results))],
     ]
     return "\n\n".join("\n".join(part) for part in parts)
 
@@ -140,7 +140,7 @@ def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
         if len(values) > 1
     }
     parts = [["Shared by all runs", *_paragraphs(shared)]] if shared else []
-    return [*parts, *([["Different between runs", *_paragraphs(apart)]] if apart else [])]
+    return [*parts, *([["Differs between runs", *_paragraphs(apart)]] if apart else [])]
 
 
 def _words(value: object) -> str:

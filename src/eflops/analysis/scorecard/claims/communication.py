@@ -9,6 +9,7 @@ from eflops.analysis.scorecard.claims.synthetic import MARGIN, TABLE
 from eflops.analysis.scorecard.evidence import Evidence, Missing
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
 from eflops.analysis.stats.costs import with_costs
+from eflops.analysis.text import MINUS
 
 SPARSE = "sparse_both"
 METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
@@ -27,6 +28,7 @@ def sparse_performance(evidence: Evidence) -> Judgement:
             claimed.per_unit(mine, metric) - claimed.per_unit(dense[dense["ratio"] == ratio], metric),
             above=-MARGIN,
             statement=f"sparse messages change {name} by {{}} at N/d {ratio:.2f}",
+            measure=f"{name} at N/d {ratio:.2f}, sparse {MINUS} Table 1's messages",
         )
         for ratio, mine in sparse[sparse["ratio"].isin(dense["ratio"])].groupby("ratio")
         for metric, name in METRICS.items()
@@ -73,6 +75,7 @@ def syn_comm(evidence: Evidence) -> Judgement:
                 below=NEAR,
                 statement=f"E-FLoPS sends {_share(part, METHOD)} of dense training's bytes and {{}} times the bytes of "
                 f"{label} at N/d {ratio:.2f}",
+                measure=f"bytes at N/d {ratio:.2f} (E-FLoPS: {_share(part, METHOD)} of dense), E-FLoPS / {label}",
             )
             for ratio, part in runs.groupby("ratio")
         ]

@@ -37,7 +37,17 @@ def _times(evidence: Evidence, runs: pd.DataFrame, data: str, at: str, unit: str
     name = ", ".join(filter(None, (data, at)))
     scale = "times the target"
     statement = f"{{}} times as many gates are open as weights are kept ({name})"
-    return Comparison(f"{name} ({scale})", values, below=most, data=data, at=at, scale=scale, statement=statement)
+    measure = f"open gates / kept weights ({name})"
+    return Comparison(
+        f"{name} ({scale})",
+        values,
+        below=most,
+        statement=statement,
+        measure=measure,
+        data=data,
+        at=at,
+        scale=scale,
+    )
 
 
 def _target(evidence: Evidence, runs: pd.DataFrame) -> float:

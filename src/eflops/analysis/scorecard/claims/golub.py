@@ -8,6 +8,7 @@ from eflops.analysis.scorecard import claimed
 from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.table2 import selected, whole_list
 from eflops.analysis.scorecard.verdict import Comparison, Judgement
+from eflops.analysis.text import MINUS
 
 MARGIN = 0.01
 GENES = ("cystatin C", "myeloperoxidase")
@@ -49,6 +50,7 @@ def golub_genes(evidence: Evidence) -> Judgement:
             pd.Series(shares.get(gene, none) - second, index=[f"split {split}" for split in range(splits)]),
             above=0.0,
             statement=f"the share of runs that select {gene}, minus that of {name}, is {{}}",
+            measure=f"share of runs that select it, {gene} {MINUS} {name}",
         )
         for gene in GENES
     ]
@@ -78,6 +80,7 @@ def _more_accurate(
                     of,
                     overlap,
                     f"E-FLoPS minus {name} is {{}} in test {metric}",
+                    f"test {metric}, {claimed.difference(name)}",
                 )
                 for other in others
                 for name in [evidence.label(other)]

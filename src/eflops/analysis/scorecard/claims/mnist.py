@@ -34,6 +34,7 @@ def mnist_acc(evidence: Evidence) -> Judgement:
             above=-SIMILAR,
             below=SIMILAR,
             statement=f"E-FLoPS minus {evidence.label(baseline)} is {{}} in test accuracy",
+            measure=f"test accuracy, {claimed.difference(evidence.label(baseline))}",
             because=because,
         )
         judgement = claimed.judge([similar], f"E-FLoPS minus the other, within {SIMILAR:g}", "draws", runs)
@@ -69,6 +70,7 @@ def mnist_comm(evidence: Evidence) -> Judgement:
                 ratio("total", other),
                 below=limit,
                 statement=f"E-FLoPS sends {{}} times the bytes of {evidence.label(other)}",
+                measure=f"bytes, E-FLoPS / {evidence.label(other)}",
                 because=because,
             )
             for other, limit, because in ((baseline, NEAR, TWO_NUMBERS), (DENSE, FAR, INDICES))
@@ -90,8 +92,9 @@ def mnist_macs(evidence: Evidence) -> Judgement:
     def against(baseline: str) -> Judgement:
         runs = evidence.runs("mnist", [METHOD, baseline], "macs")
         runs = runs.assign(removed=1 - runs["macs"] / runs["dense_macs"])
-        statement = f"E-FLoPS minus {evidence.label(baseline)} is {{}} in the share of operations removed"
-        comparison = claimed.better(runs, "removed", baseline, 0.01, "share of operations removed", statement=statement)
+        label, what = evidence.label(baseline), "share of operations removed"
+        statement, measure = f"E-FLoPS minus {label} is {{}} in the {what}", f"{what}, {claimed.difference(label)}"
+        comparison = claimed.better(runs, "removed", baseline, 0.01, what, statement=statement, measure=measure)
         return claimed.judge([comparison], "operations removed, E-FLoPS minus the other", "draws", runs)
 
     return claimed.under_both_names(evidence, against)

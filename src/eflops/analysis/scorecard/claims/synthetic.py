@@ -48,6 +48,7 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
                 MARGIN,
                 stage,
                 statement=f"E-FLoPS minus {evidence.label(DENSE)} is {{}} in test R2 {stage}",
+                measure=f"test R2 {stage}, {claimed.difference(evidence.label(DENSE))}",
             )
             for rows, stage in ((trained, "after training"), (runs, "after finetuning"))
         ),
@@ -56,6 +57,7 @@ def syn_r2_fedavg(evidence: Evidence) -> Judgement:
             above.set_axis([f"draw {draw}" for draw in above.index]),
             above=0.5,
             statement="E-FLoPS has the higher test R2 in a share of {} of the training rounds",
+            measure="share of training rounds with the higher test R2",
             share=True,
         ),
     ]
@@ -112,6 +114,7 @@ def _drops(runs: pd.DataFrame, varied: str, name: str) -> list[Comparison]:
             means[best] - each,
             below=STABLE,
             statement=f"test R2 at {name} {rate:g} is {{}} below that at the best rate",
+            measure=f"test R2 lost at {name} {rate:g}, against the best rate",
         )
         for rate, each in means.items()
         if rate != best
