@@ -236,7 +236,7 @@ def test_both_forms_agree_line_by_line(paper_like) -> None:
 
 
 def test_both_readings_of_the_papers_fed_iht_have_a_label(paper_like) -> None:
-    labels = paper_like().as_json()["labels"]
+    labels = paper_like.card().as_json()["labels"]
     assert (labels["fediht"], labels["fediterht"]) == ("Fed-IHT", "FedIter-HT")
 
 
