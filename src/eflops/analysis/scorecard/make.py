@@ -18,7 +18,7 @@ from eflops.analysis.scorecard.sections import OF_CLAIMS, OWN, SECTIONS, section
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
 from eflops.analysis.source import Source
-from eflops.analysis.stats.trials import SETTING, TEMPERATURE
+from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT_ENTROPY
 from eflops.analysis.text import ABSENT, markdown_table, signed
 from eflops.errors import UserError
 from eflops.files import write_text
@@ -26,7 +26,6 @@ from eflops.results.paths import EXPLORER
 
 NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "verdict", "reason"]
 CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
-WITHOUT_ENTROPY = "flops"
 METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
 RATE = "set_rate"
 

@@ -105,8 +105,8 @@ def _r2(cells: pd.DataFrame) -> pd.DataFrame:
 
 def _advice(cells: pd.DataFrame) -> str:
     """Whether T should rise as N decreases, as the paper says, by each metric."""
-    judged = {"test R2": _r2(cells), "support recovery": cells[cells["metric"] == "support_recovery"]}
-    verdicts = {name: _best_falls(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
+    effects_by_metric = {"test R2": _r2(cells), "support recovery": cells[cells["metric"] == "support_recovery"]}
+    verdicts = {name: _best_falls(rows) for name, rows in effects_by_metric.items() if (rows["by"] == "N/d").any()}
     same = len(set(verdicts.values())) == 1
     words = verdicts["test R2"] if same else listed([f"{verdict} for {name}" for name, verdict in verdicts.items()])
     return f"the paper's advice to raise T as N decreases {words}"
