@@ -9,7 +9,7 @@ from typing import cast
 from urllib.parse import quote
 
 from eflops import trust
-from eflops.analysis.paper import METHOD, read_paper
+from eflops.analysis.paper import HARD_THRESHOLDING, METHOD, read_paper
 from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.card import Card, EntropyEffect, LineJson, NearestRate, ScorecardFacts
 from eflops.analysis.scorecard.evidence import Evidence
@@ -80,7 +80,7 @@ def build(evidence: Evidence) -> Scorecard:
     """Judge every number and every claim of the paper."""
     lines = tuple(line for section in (*SECTIONS, OWN) for line in trust.load("section", section.lines)(evidence))
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
-    labels = {method: evidence.label(method) for method in methods}
+    labels = {method: evidence.label(method) for method in (*methods, *HARD_THRESHOLDING)}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
     facts: ScorecardFacts = {
         "entropy": _entropy(evidence),
