@@ -7,6 +7,7 @@ weight 0 are listed last: if rows are scaled separately, their mean and deviatio
 
 import json
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,8 @@ def read_model(path: Path) -> LinearModel:
     """The model of a CSV that `write` made."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        texts = dict(line.removeprefix(MARK).split(": ", 1) for line in lines if line.startswith(MARK))
+        head = takewhile(lambda line: line.startswith(MARK), lines)  # further down, a feature may have such a name
+        texts = dict(line.removeprefix(MARK).split(": ", 1) for line in head)
         facts: dict[str, Any] = {key: json.loads(value) for key, value in texts.items()}
         kind = facts.get("kind", "expression")
         types = {KINDS[kind]: str, "label": str}
