@@ -21,13 +21,13 @@ from typing import Any
 import pandas as pd
 
 from eflops.analysis.gather import Entries, curves_table, runs_table
+from eflops.analysis.source import IDENTITY
+from eflops.analysis.stats.trials import SETTING
 from eflops.config.study import read_study
 from eflops.errors import UserError
 from eflops.results.paths import product
 from eflops.results.store import Store, opened
 
-IDENTITY = ["experiment", "dataset", "ratio", "method", "variant", "draw", "seed"]
-SETTING = "set_"
 # What a row of the scorecard states of our number.
 ESTIMATE = ("mean", "low", "high", "n", "unit")
 # The columns of traffic by phase that add up to the bytes of a run.

@@ -169,12 +169,12 @@ def status(
 ) -> int:
     """Count the complete, missing and stale runs, say why they are stale, and show how long jobs took."""
     from eflops.config.load import read
-    from eflops.provenance.status import as_text, compare
+    from eflops.provenance.status import as_text, status_of
 
     study = read(*(config or [CONFIG]))
     if results and not results.is_dir():
         raise UserError(f"{results}: there is no such folder; name a results folder, or none for that of the config.")
-    compared = compare(study, results or Path(study.results))
+    compared = status_of(study, results or Path(study.results))
     say(as_text(compared))
     return int(not compared.complete)
 

@@ -17,7 +17,7 @@ from eflops.data.federation import load, save
 from eflops.data.job import Job
 from eflops.data.table import build as build_table
 from eflops.errors import UserError
-from eflops.provenance.predict import model_of, read_model
+from eflops.provenance.predict import linear_model_of, read_model
 from eflops.results.labels import Run
 from eflops.results.store import RECORDS, SMALL, Store, opened, pack, pack_small
 from eflops.training.train import train
@@ -77,7 +77,7 @@ def regression(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_number_is_predicted_in_its_unit_with_the_error_that_the_run_measured(regression: Path) -> None:
-    model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    linear_model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
     predicted = read_model(Path("model.csv")).predict("t.csv").set_index("patient")
     tested = load(regression / "data/mine/all-draw0").meta["test_samples"]
     errors = predicted["pressure"] - pd.read_csv("t.csv").set_index("patient")["pressure"]
@@ -90,7 +90,7 @@ def test_a_number_is_predicted_in_its_unit_with_the_error_that_the_run_measured(
 
 
 def test_a_packed_folder_gives_the_same_model(regression: Path) -> None:
-    model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    linear_model_of(Store(regression), "mine", "fedavg", 0, 0).write(Path("model.csv"))
     pack(regression / "runs", ["mine"], regression / RECORDS)
     shutil.rmtree(regression / "runs")
     assert main(["model", "mine", "--method", "fedavg", "--results", "results", "--out", "packed.csv"]) == 0
@@ -108,7 +108,7 @@ def test_a_run_that_is_not_there_is_named_with_those_that_are(
 
 
 def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path) -> None:
-    model = model_of(Store(results), "mine", "fedavg", 0, 0)
+    model = linear_model_of(Store(results), "mine", "fedavg", 0, 0)
     model.write(Path("model.csv"))
     again = read_model(Path("model.csv"))
     predicted = again.predict("matrix.csv", "samples").set_index("sample")
@@ -122,7 +122,7 @@ def test_the_model_says_of_the_test_samples_what_the_run_measured(results: Path)
 
 
 def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(results: Path) -> None:
-    model_of(Store(results), "mine", "fedavg", 0, 0).write(Path("model.csv"))
+    linear_model_of(Store(results), "mine", "fedavg", 0, 0).write(Path("model.csv"))
     lines = Path("model.csv").read_text().splitlines()
     assert lines[0] == '# run: "runs/mine/all/fedavg/base/draw0-seed0.json"'
     table = pd.read_csv("model.csv", comment="#")
@@ -134,7 +134,7 @@ def test_the_csv_lists_the_selected_genes_first_with_a_weight_for_each_class(res
 
 
 def test_a_new_matrix_may_hold_other_columns_in_any_order_but_no_gene_may_lack(results: Path) -> None:
-    model = model_of(Store(results), "mine", "fedavg", 0, 0)
+    model = linear_model_of(Store(results), "mine", "fedavg", 0, 0)
     whole = pd.read_csv("matrix.csv", index_col=0)
     whole[GENES[::-1]].assign(note="new", age=40).to_csv("new.tsv", sep="\t")
     pd.testing.assert_frame_equal(model.predict("new.tsv", "samples"), model.predict("matrix.csv", "samples"))
@@ -152,12 +152,12 @@ def test_what_is_no_model_is_refused(results: Path) -> None:
 
 def test_a_published_record_gives_the_same_model(results: Path) -> None:
     """Published records and manifests are packed."""
-    loose = model_of(Store(results), "mine", "fedavg", 0, 0)
+    loose = linear_model_of(Store(results), "mine", "fedavg", 0, 0)
     out = Path("published")
     out.mkdir()
     pack(results / "runs", ["mine"], out / RECORDS)
     pack_small(results, ["data/mine/all-draw0/manifest.json"], out / SMALL)
     shutil.copytree(results / "data/mine", out / "data/mine", ignore=shutil.ignore_patterns("all-*"))
     with opened(out) as store:
-        packed = model_of(store, "mine", "fedavg", 0, 0)
+        packed = linear_model_of(store, "mine", "fedavg", 0, 0)
     assert (packed.weights == loose.weights).all()

@@ -14,7 +14,7 @@ from eflops.config.load import check
 from eflops.config.products import products
 from eflops.config.study import read_study
 from eflops.errors import UserError
-from eflops.provenance.explain.address import Address, locate
+from eflops.provenance.explain.address import Address, find_cell
 from eflops.provenance.explain.explanation import explain, explain_cell
 from eflops.provenance.explain.recompute import method_labels
 from eflops.provenance.explain.show import describe
@@ -150,7 +150,7 @@ def test_an_address_that_names_no_cell_is_answered_with_what_there_is(
 ) -> None:
     frame = pd.read_csv(small_results / TABLE)
     with pytest.raises(UserError, match=message):
-        locate(frame, Address(Path(TABLE), words, column), method_labels(check(CONFIG)))
+        find_cell(frame, Address(Path(TABLE), words, column), method_labels(check(CONFIG)))
 
 
 def test_a_file_that_is_no_product_is_answered_with_those_that_are(small_results: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_file_that_is_no_product_is_answered_with_those_that_are(small_results
 
 def test_the_column_may_be_one_of_the_tables_own(small_results: Path) -> None:
     frame = pd.read_csv(small_results / TABLE)
-    cell = locate(frame, Address(Path(TABLE), ("0.64", "method=eflops"), "n"), {})
+    cell = find_cell(frame, Address(Path(TABLE), ("0.64", "method=eflops"), "n"), {})
     assert (cell.column, cell.value) == ("n", 3)
 
 

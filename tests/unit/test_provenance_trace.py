@@ -12,7 +12,7 @@ import small_results
 from eflops.analysis.source import Source
 from eflops.config.load import check, merge, with_chosen
 from eflops.config.products import Product, products
-from eflops.provenance.explain.address import Address, key_columns, locate
+from eflops.provenance.explain.address import Address, find_cell, key_columns
 from eflops.provenance.explain.recompute import from_records, remake
 from eflops.provenance.explain.trace import trace
 from eflops.results.store import opened
@@ -59,7 +59,7 @@ def test_every_row_leads_to_runs_that_give_its_mean(source: Source, product: Pro
     made = remake(product, source, check(own_config()))
     for row in range(len(frame)):
         words = tuple(f"{key}={frame[key][row]}" for key in key_columns(frame) if pd.notna(frame[key][row]))
-        cell = locate(frame, Address(Path(product.name), words), {})
+        cell = find_cell(frame, Address(Path(product.name), words), {})
         traced = trace(product, made, cell)
         if cell.keys.get("set_initial") == "paper":
             assert traced.runs.empty, str(cell)

@@ -16,7 +16,7 @@ from eflops.provenance import data as provenance_data
 from eflops.provenance import verify
 from eflops.provenance.audit.sample import sample
 from eflops.provenance.explain import explanation
-from eflops.provenance.verify import TOLERANCES, beyond, compare
+from eflops.provenance.verify import TOLERANCES, beyond_tolerance, compare_records
 from eflops.results import record
 from eflops.results.labels import Run
 from eflops.training.train import train
@@ -88,7 +88,7 @@ def test_a_small_change_of_torchs_bits_is_within_tolerance_and_a_large_one_is_no
         before = entry.model_copy(
             update={"result": entry.result.model_copy(update={"metrics": metrics}), "result_sha256": "x"}
         )
-        assert compare(before, again)[0] == outcome
+        assert compare_records(before, again)[0] == outcome
 
 
 def test_weights_are_evaluated_again_without_training(
@@ -174,8 +174,8 @@ def test_data_that_cannot_be_made_again_are_refused(
 def test_a_run_that_diverged_before_and_not_now_is_different(small_results: Path) -> None:
     result = record.read(small_results / "runs/support_recovery/nd0.64/eflops/base/draw0-seed0.json").result
     diverged = result.model_copy(update={"status": "diverged", "diverged_round": 3, "metrics": {}})
-    assert beyond(diverged, result) == "it diverged before and finished now"
-    assert beyond(result, result) == ""
+    assert beyond_tolerance(diverged, result) == "it diverged before and finished now"
+    assert beyond_tolerance(result, result) == ""
 
 
 def test_the_sample_is_chosen_by_its_seed() -> None:

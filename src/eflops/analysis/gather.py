@@ -52,7 +52,7 @@ def checked(spec: CellSpec, cell: str, results: Path) -> Iterator[tuple[str, rec
         if manifest.get(run.path) != entry.record_sha256:
             raise UserError(f"{path}: this is not the record that training wrote; {_mend(path)}")
         if record.key(entry.run, entry.origin) != record.key(job.spec.identity(run), job.origin(run)):
-            raise UserError(f"{path}: {difference(entry, job.origin(run))}; {_mend(path)}")
+            raise UserError(f"{path}: {origin_change(entry, job.origin(run))}; {_mend(path)}")
         yield f"{job.spec.ratio}/{job.spec.name}/{run.path}", entry
 
 
@@ -132,7 +132,7 @@ def _mend(path: Path) -> str:
     return f"retrain the run with: rm {shlex.quote(str(path))} && snakemake --cores 2 all"
 
 
-def difference(entry: record.Record, planned: record.Origin) -> str:
+def origin_change(entry: record.Record, planned: record.Origin) -> str:
     """How a record's origin differs from its plan, in words."""
     had, wanted = ({**each.job.model_dump(), **each.settings} for each in (entry.origin, planned))
     changed = [

@@ -19,7 +19,7 @@ from eflops.analysis.paper import METHOD, Paper, read_paper
 from eflops.analysis.stats.costs import with_costs
 from eflops.analysis.stats.genes import gene_shares, selected_of, share_of
 from eflops.analysis.stats.temperature import best_at_each
-from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT
+from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT_ENTROPY
 from eflops.config.data import DataSettings
 from eflops.config.models import Config, Settings, Value
 from eflops.config.plan import plan_of
@@ -213,9 +213,9 @@ def temperature_cases(trials: pd.DataFrame, keys: Sequence[str]) -> dict[str, Se
     """
     cases = {_case(trial[TEMPERATURE]): _settings(trial, keys) for _, trial in best_at_each(trials).iterrows()}
     best = trials[trials["drawn"]].drop_duplicates("method").set_index("method")
-    chosen = {name: _settings(best.loc[name], keys) for name in (METHOD, WITHOUT)}
+    chosen = {name: _settings(best.loc[name], keys) for name in (METHOD, WITHOUT_ENTROPY)}
     cases["eflops_at_t0"] = {**chosen[METHOD], "temperature": 0.0}
-    cases["flops_with_t"] = {**chosen[WITHOUT], "temperature": chosen[METHOD]["temperature"]}
+    cases["flops_with_t"] = {**chosen[WITHOUT_ENTROPY], "temperature": chosen[METHOD]["temperature"]}
     return cases
 
 

@@ -64,8 +64,8 @@ def signed(value: float | None) -> str:
     return f"{rounded:+.3f}".replace("-", MINUS)
 
 
-def number(value: object) -> str:
-    """A value of a record for reading: few digits, thousands separated."""
+def readable(value: object) -> str:
+    """A value of a record as text: few digits, thousands separated."""
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "none"}[value]
     if isinstance(value, int):

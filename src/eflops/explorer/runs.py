@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from eflops.analysis.stats.trials import SETTING
 from eflops.analysis.text import Scalar
 from eflops.config.data import DataSettings
 from eflops.data.build import named_features
@@ -23,7 +24,6 @@ PARTS = ("run", "origin", "result", "circumstances")
 APART = {"metrics", "curve", "support", "weights"}
 # What tells draws of one data set apart, and leaves its genes as they are.
 OF_A_DRAW = {"draw", "ratio"}
-SETTING = "set_"
 # A network keeps a thousand weights, which mean nothing one by one and would take as much room as all else of its run.
 MOST_WEIGHTS = 200
 

@@ -217,7 +217,7 @@ class GridTransport:
             sent = [_encoded(self._view, self.size)]
             self.channel["resync"] += len(sent[0][0])
         elif self._view is not None:
-            # Everything since the client's last used answer; `_sent` starts anew in each phase, rounds do not.
+            # Everything since the client's last used answer; `_sent` starts again in each phase, rounds do not.
             sent = self._sent[max(0, last_round + 1 - phase.first_round) :]
         request = Request(
             client, phase.name, round_, seed, phase.steps, phase.batch_size, self._key, last_round, resync

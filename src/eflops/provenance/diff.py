@@ -15,21 +15,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from eflops.analysis.text import Scalar, number
+from eflops.analysis.text import Scalar, readable
 from eflops.errors import UserError
 from eflops.files import write_bytes
 from eflops.provenance.explain.address import key_columns, read_table, scorecard_lines
 from eflops.provenance.explain.explanation import equal
 from eflops.provenance.explain.text import INDENT, plain
-from eflops.provenance.paired import Shift, shifts
+from eflops.provenance.paired import ALPHA, Shift, shifts
 from eflops.results.paths import SCORECARD, STUDY
 from eflops.results.store import RUNS, is_results
 
 PUBLISHED = "results/published"
 # What 0.2.0 called a verdict, and what it is called now.
 RENAMED_VERDICTS = {"cannot tell": "inconclusive"}
-# The level of the conclusions of paired tests.
-ALPHA = 0.05
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Move:
 
     def __str__(self) -> str:
         size = "" if self.spreads is None else f" ({self.spreads:+.2f} spreads)"
-        return f"{self.file}: {self.row}, {self.column}: {number(self.before)} to {number(self.after)}{size}"
+        return f"{self.file}: {self.row}, {self.column}: {readable(self.before)} to {readable(self.after)}{size}"
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from eflops.analysis.stats.paired import compare, holm
-from eflops.analysis.text import number
+from eflops.analysis.text import readable
 from eflops.results.labels import BASE, WHOLE
 from eflops.results.store import RECORDS, RUNS, unpacked
 
 CELL = ["experiment", "ratio", "method", "variant", "metric"]
+# The level of paired tests.
 ALPHA = 0.05
 
 
@@ -44,7 +45,7 @@ class Shift:
 
     def __str__(self) -> str:
         interval = "" if self.low is None or self.high is None else f" ({self.low:+.3g} to {self.high:+.3g})"
-        tested = "no test of one pair" if self.p is None else f"p {number(self.p)}"
+        tested = "no test of one pair" if self.p is None else f"p {readable(self.p)}"
         return f"{self.cell}: {self.difference:+.3g}{interval}, {tested}, {self.n} {self.unit}s"
 
 

@@ -125,13 +125,13 @@ def write_model(store: Store, experiment: str, method: str, draw: int, seed: int
     """Write the final model of one run: the CNN as a torch program, a linear model of named features as CSV."""
     run = store.record(path_of_run(store, experiment, method, draw, seed))
     if run.origin.job.model != "cnn":
-        return model_of(store, experiment, method, draw, seed).write(out)
+        return linear_model_of(store, experiment, method, draw, seed).write(out)
     from eflops.provenance.network import export, network_of
 
     export(*network_of(run, stored_manifest(store, run.origin.data)), out)
 
 
-def model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
+def linear_model_of(store: Store, experiment: str, method: str, draw: int, seed: int) -> LinearModel:
     """The final model of one run of an experiment on data with named features."""
     path = path_of_run(store, experiment, method, draw, seed)
     run = store.record(path)

@@ -20,13 +20,13 @@ from eflops.data.federation import MANIFEST
 from eflops.errors import UserError
 from eflops.files import write_text
 from eflops.provenance import times
-from eflops.provenance.explain.recompute import GATHERED, gathered_files
+from eflops.provenance.explain.recompute import gathered_files
 from eflops.results import checksums, labels
-from eflops.results.paths import CELLS, SCORECARD, SPECS, STUDY, UNPUBLISHED_SUFFIX
+from eflops.results.paths import CELLS, GATHERED_FOLDER, SCORECARD, SPECS, STUDY, UNPUBLISHED_SUFFIX
 from eflops.results.store import RECORDS, RUNS, SMALL, pack, pack_small
 from eflops.script import FULL
 
-LEFT_OUT = {"logs", GATHERED, "published", RUNS, SPECS, CELLS, "data", times.FOLDER, "report.html"}
+LEFT_OUT = {"logs", GATHERED_FOLDER, "published", RUNS, SPECS, CELLS, "data", times.FOLDER, "report.html"}
 # What a repository can track without becoming a burden to clone.
 MOST_BYTES = 30_000_000
 MOST_FILES = 300
@@ -76,7 +76,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
             shutil.copyfile(entry, out / entry.name)
     recorded = study.read_study(results)
     config = recorded.config
-    further = set((results / GATHERED).glob("*")) - {results / path for path in gathered_files(config)}
+    further = set((results / GATHERED_FOLDER).glob("*")) - {results / path for path in gathered_files(config)}
     manifests, read = _manifests(config, results)
     for path in sorted({*further, *(results / path for path in read)}):
         target = out / path.relative_to(results)

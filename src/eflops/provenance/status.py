@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eflops.analysis.gather import difference
+from eflops.analysis.gather import origin_change
 from eflops.config.jobs import training_jobs
 from eflops.config.models import Config
 from eflops.data.job import job_of
@@ -28,7 +28,7 @@ class Status:
         return not self.missing and not self.stale
 
 
-def compare(config: Config, results: Path) -> Status:
+def status_of(config: Config, results: Path) -> Status:
     """Compare every planned run with its record."""
     status = Status(results)
     for _, spec in training_jobs(config):
@@ -44,7 +44,7 @@ def compare(config: Config, results: Path) -> Status:
                 entry = record.read(path)
                 origin = job.origin(run)
                 current = record.key(entry.run, entry.origin) == record.key(job.spec.identity(run), origin)
-                why = "" if current else difference(entry, origin)
+                why = "" if current else origin_change(entry, origin)
             except (UserError, FileNotFoundError) as error:
                 why = str(error)
             if why:

@@ -46,7 +46,7 @@ def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
     of_search = parts["stage"].isin(["train", "gather"]) & parts["name"].isin(read_study(folder).config.searches)
     jobs = past[(parts["stage"] != SEARCH) & ~of_search]
     stages = parts["stage"].loc[jobs.index]
-    times = ", ".join(f"about {duration(together(jobs['seconds'], stages, each))} on {each} cores" for each in cores)
+    times = ", ".join(f"about {duration(makespan(jobs['seconds'], stages, each))} on {each} cores" for each in cores)
     training = jobs["cpu_seconds"][stages == "train"].sum() / jobs["cpu_seconds"].sum()
     return (
         f"A full run has {len(jobs)} jobs of {duration(jobs['seconds'].sum())} in all: {times}, estimated from each"
@@ -54,12 +54,12 @@ def whole_run(folder: Path, cores: Iterable[int] = CORES) -> str:
     )
 
 
-def together(seconds: Iterable[float], stages: Iterable[str], cores: int) -> float:
+def makespan(seconds: Iterable[float], stages: Iterable[str], cores: int) -> float:
     """The seconds that jobs take on `cores` cores: stage by stage, longest first."""
     waiting: dict[int, list[float]] = {}
     for each, stage in zip(seconds, stages, strict=True):
         waiting.setdefault(STAGES.get(stage, PRODUCTS), []).append(float(each))
-    return sum(_makespan(each, cores) for each in waiting.values())
+    return sum(_stage_makespan(each, cores) for each in waiting.values())
 
 
 def duration(seconds: float) -> str:
@@ -71,7 +71,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{max(seconds, 0.1):.1f} s" if seconds < 10 else f"{rest} s"
 
 
-def _makespan(seconds: Sequence[float], cores: int) -> float:
+def _stage_makespan(seconds: Sequence[float], cores: int) -> float:
     busy_until = [0.0] * cores
     for each in sorted(seconds, reverse=True):
         heapq.heapreplace(busy_until, busy_until[0] + each)

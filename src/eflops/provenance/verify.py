@@ -78,7 +78,7 @@ def _compared(store: Store, entry: Record, folder: Path, weights: bool) -> tuple
     try:
         if weights:
             return compare_weights(store, entry, folder)
-        return compare(entry, retrain(store, entry, folder))
+        return compare_records(entry, retrain(store, entry, folder))
     except OtherData as error:
         return "different", str(error).removesuffix(".")
     except UserError:
@@ -108,7 +108,7 @@ def _data(store: Store, entry: Record, folder: Path) -> Path:
     return data_folder(store, name, entry.origin.data_sha256, folder, stored)
 
 
-def compare(before: Record, again: Record) -> tuple[Outcome, str]:
+def compare_records(before: Record, again: Record) -> tuple[Outcome, str]:
     """The comparison of a retrained run with its record.
 
     The present code, not the record, decides whether other bits are allowed, because a record could be forged.
@@ -117,7 +117,7 @@ def compare(before: Record, again: Record) -> tuple[Outcome, str]:
     note = f"; the code has changed since: {changed}" if changed else ""
     if before.result_sha256 == again.result_sha256:
         return "identical", f"the result has the same sha256 {again.result_sha256[:12]}{note}"
-    worst = beyond(before.result, again.result)
+    worst = beyond_tolerance(before.result, again.result)
     if again.circumstances.bits == "every machine":
         what = worst or differing(before.result, again.result)
         return "different", f"its method has the same bits on every machine, but {what}{note}"
@@ -158,7 +158,7 @@ def compare_weights(store: Store, entry: Record, folder: Path) -> tuple[Outcome,
     return "identical", f"its weights give its {', '.join(measured)}"
 
 
-def beyond(before: Result, again: Result) -> str:
+def beyond_tolerance(before: Result, again: Result) -> str:
     """What differs by more than its tolerance, in words; empty if nothing does."""
     if before.status != again.status:
         return f"it {before.status} before and {again.status} now"

@@ -27,7 +27,7 @@ class Finding:
         return f"{self.kind}: {self.path}: {self.what}"
 
 
-def summary(findings: Iterable[Finding]) -> str:
+def counts_by_kind(findings: Iterable[Finding]) -> str:
     """The number of findings of each kind."""
     counts = Counter(finding.kind for finding in findings)
     return ", ".join(f"{counts[kind]} {kind} ({meaning})" for kind, meaning in MEANINGS.items() if counts[kind])

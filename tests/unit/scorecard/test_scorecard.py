@@ -235,6 +235,11 @@ def test_both_forms_agree_line_by_line(paper_like) -> None:
     assert values["chance"] in text
 
 
+def test_both_readings_of_the_papers_fed_iht_have_a_label(paper_like) -> None:
+    labels = paper_like.card().as_json()["labels"]
+    assert (labels["fediht"], labels["fediterht"]) == ("Fed-IHT", "FedIter-HT")
+
+
 def test_the_same_runs_give_the_same_bytes(paper_like) -> None:
     cards = {"first": paper_like.card(), "again": paper_like.card()}
     for suffix in ("md", "json"):

@@ -17,7 +17,7 @@ from eflops.analysis.stats.summary import (
     seeds_and_draws,
     summarise_all,
     too_few,
-    unit_of,
+    unit_column,
     units_named,
 )
 from eflops.analysis.style import METRIC_AXES, METRIC_STYLES
@@ -109,7 +109,7 @@ def table(source: Source, **setting: Unpack[Setting]) -> Table:
     note = (
         f"{source.labels[data['method'].iloc[0]]} at N/d {data['ratio'].iloc[0]:g}, all other settings as chosen. "
         f"Mean ± standard deviation over {seeds_and_draws(runs)}; the best is bold. Differences are from the first "
-        f"row, paired by {'draw' if unit_of(runs) == 'draw' else 'run seed'}, with their 95 % interval."
+        f"row, paired by {'draw' if unit_column(runs) == 'draw' else 'run seed'}, with their 95 % interval."
         f"{too_few(data['units'])}{left_out}"
     )
     return Table(data, rows, note, runs)

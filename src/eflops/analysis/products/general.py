@@ -8,7 +8,7 @@ from eflops.analysis.cells import Cell, Row, difference, number, probability, ro
 from eflops.analysis.figure import Axes, Drawing, Figure, canvas, method_legend, sentence, write_sentence
 from eflops.analysis.source import Source
 from eflops.analysis.stats.paired import paired_tests
-from eflops.analysis.stats.summary import seeds_and_draws, summarise_all, too_few, unit_means, unit_of, with_metric
+from eflops.analysis.stats.summary import seeds_and_draws, summarise_all, too_few, unit_column, unit_means, with_metric
 from eflops.analysis.style import style
 from eflops.analysis.table import Table
 from eflops.analysis.text import MISSING, exact, short
@@ -75,7 +75,7 @@ def variants_compared(source: Source, runs: pd.DataFrame, metric: str) -> pd.Dat
         mine = runs[runs["method"] == method]
         means = unit_means(mine.assign(method=mine["variant"]), metric, [*by, "method"])
         family = f"the variants of {source.labels[method]} in {metric}"
-        tests = paired_tests(means, metric, first, others, [unit_of(runs)], family, by)
+        tests = paired_tests(means, metric, first, others, [unit_column(runs)], family, by)
         frames.append(tests.assign(variant=first, other_variant=tests["other"], reference=method, other=method))
     return pd.concat(frames, ignore_index=True)
 
@@ -97,7 +97,7 @@ def compared(
     """
     first, *others = source.from_reference(runs["method"])
     means = unit_means(runs, metric, [*by, "method"])
-    return paired_tests(means, metric, first, others, [unit_of(runs)], family, tuple(by), overlap=overlap)
+    return paired_tests(means, metric, first, others, [unit_column(runs)], family, tuple(by), overlap=overlap)
 
 
 def comparison_table(

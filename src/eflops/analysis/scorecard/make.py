@@ -9,7 +9,7 @@ from typing import cast
 from urllib.parse import quote
 
 from eflops import trust
-from eflops.analysis.paper import METHOD, read_paper
+from eflops.analysis.paper import HARD_THRESHOLDING, METHOD, read_paper
 from eflops.analysis.scorecard import claimed, table2
 from eflops.analysis.scorecard.card import Card, EntropyEffect, LineJson, NearestRate, ScorecardFacts
 from eflops.analysis.scorecard.evidence import Evidence
@@ -18,7 +18,7 @@ from eflops.analysis.scorecard.sections import OF_CLAIMS, OWN, SECTIONS, section
 from eflops.analysis.scorecard.table1 import by_chance
 from eflops.analysis.scorecard.verdict import RULE, Verdict
 from eflops.analysis.source import Source
-from eflops.analysis.stats.trials import SETTING, TEMPERATURE
+from eflops.analysis.stats.trials import SETTING, TEMPERATURE, WITHOUT_ENTROPY
 from eflops.analysis.text import ABSENT, markdown_table, signed
 from eflops.errors import UserError
 from eflops.files import write_text
@@ -26,7 +26,6 @@ from eflops.results.paths import EXPLORER
 
 NUMBER_COLUMNS = ["id", "what", "paper", "ours", "difference", "verdict", "reason"]
 CLAIM_COLUMNS = ["id", "claim", "ours", "verdict", "reason"]
-WITHOUT_ENTROPY = "flops"
 METRICS = {"support_recovery": "support recovery", "r2": "test R2"}
 RATE = "set_rate"
 
@@ -81,7 +80,7 @@ def build(evidence: Evidence) -> Scorecard:
     """Judge every number and every claim of the paper."""
     lines = tuple(line for section in (*SECTIONS, OWN) for line in trust.load("section", section.lines)(evidence))
     methods = dict.fromkeys([*evidence.paper.genes, *evidence.paper.recovery_methods])
-    labels = {method: evidence.label(method) for method in methods}
+    labels = {method: evidence.label(method) for method in (*methods, *HARD_THRESHOLDING)}
     labels |= {f"{METHOD} - {other}": f"{evidence.label(METHOD)} - {evidence.label(other)}" for other in methods}
     facts: ScorecardFacts = {
         "entropy": _entropy(evidence),

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.stats.summary import FEWEST, LEVEL, t_quantile, t_tail, unit_of, with_metric
+from eflops.analysis.stats.summary import FEWEST, LEVEL, t_quantile, t_tail, unit_column, with_metric
 from eflops.errors import UserError
 
 COLUMNS = [
@@ -87,7 +87,7 @@ def differences_from(
 
     Pairs share the unit: by default the draw, or the run seed if there is only one draw.
     """
-    unit, rows = unit or unit_of(runs), []
+    unit, rows = unit or unit_column(runs), []
     for metric in metrics:
         means = with_metric(runs, metric).groupby([*by, column, unit], as_index=False)[metric].mean()
         for key, group in means.groupby(list(by)) if by else [((), means)]:

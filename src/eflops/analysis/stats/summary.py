@@ -43,14 +43,14 @@ def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     return runs if metric in runs else runs.assign(**{metric: math.nan})
 
 
-def unit_of(runs: pd.DataFrame) -> str:
+def unit_column(runs: pd.DataFrame) -> str:
     """The column that identifies units: the draw, or the run seed if there is only one draw."""
     return "draw" if runs["draw"].nunique() > 1 else "seed"
 
 
 def unit_means(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFrame:
     """One row per group of `by` and unit: the mean of the metric over the unit's finished runs."""
-    return with_metric(runs, metric).groupby([*by, unit_of(runs)], as_index=False, sort=True)[metric].mean()
+    return with_metric(runs, metric).groupby([*by, unit_column(runs)], as_index=False, sort=True)[metric].mean()
 
 
 def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.DataFrame:

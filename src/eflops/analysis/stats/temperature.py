@@ -13,7 +13,7 @@ import pandas as pd
 
 from eflops.analysis.paper import METHOD
 from eflops.analysis.stats.mixed import two_way
-from eflops.analysis.stats.trials import TEMPERATURE, WITHOUT
+from eflops.analysis.stats.trials import TEMPERATURE, WITHOUT_ENTROPY
 from eflops.analysis.text import pluralise
 
 KEYS = ["setting", "ratio", "draw", "seed"]
@@ -36,9 +36,9 @@ def twins(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     Returns: `metric`, `temperature`, `setting`, `ratio` (0 for data of a fixed size), `draw`, `difference` (the
         mean over run seeds; NaN if one of the runs diverged), local steps and gate rate.
     """
-    rows = runs[runs["method"].isin([METHOD, WITHOUT])]
+    rows = runs[runs["method"].isin([METHOD, WITHOUT_ENTROPY])]
     rows = rows.assign(setting=rows["variant"].str.partition(",")[0], ratio=rows["ratio"].fillna(0.0))
-    with_entropy, without = rows[rows["method"] == METHOD], rows[rows["method"] == WITHOUT].set_index(KEYS)
+    with_entropy, without = rows[rows["method"] == METHOD], rows[rows["method"] == WITHOUT_ENTROPY].set_index(KEYS)
     kept = [name for name in (STEPS, GATE_RATE) if name in rows]
     parts = []
     for metric in metrics:
@@ -126,6 +126,6 @@ def _contrast(rows: pd.DataFrame, one: float, other: float) -> pd.DataFrame:
 
 def best_at_each(trials: pd.DataFrame) -> pd.DataFrame:
     """The best admitted trial at each T, T = 0 first: the profile of a search, over all crossed trials."""
-    mine = trials[trials["method"].isin([METHOD, WITHOUT]) & (trials["excluded"].fillna("") == "")]
+    mine = trials[trials["method"].isin([METHOD, WITHOUT_ENTROPY]) & (trials["excluded"].fillna("") == "")]
     best = mine.sort_values("score", ascending=False, kind="stable").drop_duplicates(TEMPERATURE)
     return best.sort_values(TEMPERATURE, ignore_index=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 SETTING, TEMPERATURE = "set_", "set_temperature"
-WITHOUT = "flops"
+WITHOUT_ENTROPY = "flops"
 # So many different values have a bin each; more are spread over so many bins.
 FEW, BINS = 6, 8
 

@@ -33,26 +33,27 @@ FEEDBACK = {
     "feedback14": "error feedback (ours)",
     "feedback27": "error feedback and at most 27 % of dense bytes",
 }
-# What a comparison of table feedback_tests shows, and its words.
-PARTS = {
-    "feedback and gates": "error feedback and gates together change it by",
-    "feedback, without gates": "the feedback's part is",
-    "gates, with feedback": "the gates' part is",
-}
+# What the comparisons of table feedback_tests show that separate the feedback's part of a gain from the gates'.
+PARTS = ("feedback and gates", "feedback, without gates", "gates, with feedback")
 # The N/d whose numbers the summary states.
 SHOWN = (0.64, 1.36)
 
 
 def entropy(card: Card, source: Source) -> Iterator[Point]:
-    """The effect of T, a sentence each: at its best, by N/d, in overparameterised models, and with equal tuning."""
-    cells = source.table(needs.TEMPERATURE)
+    """The effect of T, a sentence each: at its best, by N/d, on what the paper says of it, and with equal tuning."""
+    cells, answers, link = source.table(needs.TEMPERATURE), [], needs.TEMPERATURE
     if cells is not None and len(cells):
         yield _over_settings(cells)
         if (cells["by"] == "N/d").any():
             yield _by_ratio(cells)
+            answers.append(_advice(cells))
     others = {name: _metric(source.table(path), "accuracy") for name, path in OTHER_DATA.items()}
     if known := {name: each for name, each in others.items() if each is not None and len(each)}:
-        yield _overparameterised(known)
+        answers.append(_overparameterised(known))
+        link = needs.TEMPERATURE_GOLUB
+    if answers:
+        text = "; ".join(answers)
+        yield Point(f"{text[0].upper()}{text[1:]}.", _link(link), ENTROPY)
     yield from _tuned_alike(card)
 
 
@@ -62,48 +63,57 @@ def _over_settings(cells: pd.DataFrame) -> Point:
     best = over_all.loc["r2", "mean"].idxmax()
     r2, recovery = (over_all.loc[(metric, best)] for metric in ("r2", "support_recovery"))
     return Point(
-        f"Compared with T = 0, the best T above 0, {best:g}, changes test R2 by {_change(r2)} and support recovery "
-        f"by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d.",
+        f"The best T above 0 is {best:g}: compared with T = 0, it changes test R2 by {_change(r2)} and support "
+        f"recovery by {_change(recovery)}, averaged over {int(r2['settings'])} settings and all N/d.",
         _link(needs.TEMPERATURE),
         ENTROPY,
     )
 
 
 def _by_ratio(cells: pd.DataFrame) -> Point:
-    """The N/d at which T clearly helps or hurts (Holm over all N/d and T), and whether its best value falls as N
-    grows."""
-    of = dict(iter(cells.groupby("metric")))
-    limited = of.get(LIMITED)
-    r2 = of["r2"] if limited is None else limited
+    """The N/d at which T clearly raises or lowers test R2 (Holm over all N/d and T), and its largest effects."""
+    r2 = _r2(cells)
     by_ratio = r2[r2["by"] == "N/d"]
     clear = by_ratio[_clear(by_ratio)]
-    raised, lowered = (_where(clear[sign * clear["mean"] > 0]) for sign in (1, -1))
+    raised, lowered = (clear[sign * clear["mean"] > 0] for sign in (1, -1))
     least = f"{WORST['r2']:g}".replace("-", MINUS)
-    words = "" if limited is None else f" (counted as at least {least})"
-    judged = {"test R2": r2, "support recovery": of["support_recovery"]}
-    advice = {name: _advice(rows) for name, rows in judged.items() if (rows["by"] == "N/d").any()}
-    verdicts = [f"{verdict} for {metric}" for metric, verdict in advice.items()]
-    said = advice["test R2"] if len(set(advice.values())) == 1 else listed(verdicts)
+    words = f"; an R2 below {least} counts as {least}" if (r2["metric"] == LIMITED).all() else ""
+    # Of losses the smallest T is stated: at some N/d a small T helps and a large one hurts.
+    large = f", with T of at least {lowered['temperature'].min():g}" if len(lowered) else ""
     return Point(
-        f"Depending on its value, T clearly raises test R2{words} at {raised} and clearly lowers it at {lowered}; the "
-        f"paper's advice to raise T as N decreases {said}.",
+        f"T clearly raises test R2 at {_where(raised)}; it clearly lowers it at {_where(lowered, large)}{words}.",
         _link(needs.TEMPERATURE),
         ENTROPY,
     )
 
 
-def _where(clear: pd.DataFrame) -> str:
-    """The N/d of clear effects, and the largest of them."""
+def _where(clear: pd.DataFrame, words: str = "") -> str:
+    """The N/d of clear effects, and the largest effect."""
     if clear.empty:
         return "no N/d"
     most = clear.loc[clear["mean"].abs().idxmax()]
     ratios = listed([f"{ratio:g}" for ratio in sorted(clear["ratio"].unique())])
-    at = f" at N/d {most['ratio']:g}" if clear["ratio"].nunique() > 1 else ""
-    return f"N/d {ratios} (most: {signed(most['mean'])} with T = {most['temperature']:g}{at})"
+    at = f"most at N/d {most['ratio']:g}, " if clear["ratio"].nunique() > 1 else ""
+    return f"N/d {ratios}{words}, {at}by {_change(most)} with T = {most['temperature']:g}"
+
+
+def _r2(cells: pd.DataFrame) -> pd.DataFrame:
+    """The effects of T on test R2, limited below if the table has that."""
+    limited = _metric(cells, LIMITED)
+    return cells[cells["metric"] == "r2"] if limited is None or limited.empty else limited
 
 
 def _advice(cells: pd.DataFrame) -> str:
-    """Whether T should rise as N decreases, as the paper says: its best value, which may be 0, falls with N/d.
+    """Whether T should rise as N decreases, as the paper says, by each metric."""
+    effects_by_metric = {"test R2": _r2(cells), "support recovery": cells[cells["metric"] == "support_recovery"]}
+    verdicts = {name: _best_falls(rows) for name, rows in effects_by_metric.items() if (rows["by"] == "N/d").any()}
+    same = len(set(verdicts.values())) == 1
+    words = verdicts["test R2"] if same else listed([f"{verdict} for {name}" for name, verdict in verdicts.items()])
+    return f"the paper's advice to raise T as N decreases {words}"
+
+
+def _best_falls(cells: pd.DataFrame) -> str:
+    """Whether the best T, which may be 0, falls with N/d.
 
     The best T at the smallest N/d must also clearly gain more there than at the largest.
     """
@@ -116,7 +126,7 @@ def _advice(cells: pd.DataFrame) -> str:
     return "holds" if best.iloc[0] in set(larger["temperature"]) else "is undecided"
 
 
-def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
+def _overparameterised(by_data: dict[str, pd.DataFrame]) -> str:
     """On the data whose models are overparameterised: whether some T clearly changes accuracy, and its clearest change.
 
     by_data: the effects of T on accuracy, by the label of the data.
@@ -126,11 +136,9 @@ def _overparameterised(by_data: dict[str, pd.DataFrame]) -> Point:
     where = f" on {listed(changed)}{' alone' * (len(changed) < len(over_all))}" if changed else ""
     sizes = [f"{_change(cells.loc[cells['p'].idxmin()])} on {name}" for name, cells in over_all.items()]
     clearest = "changes are" if len(sizes) > 1 else "change is"
-    return Point(
-        "In overparameterised models, which the paper leaves for future work, "
-        f"{'some' if changed else 'no'} T clearly changes accuracy{where}: the clearest {clearest} {listed(sizes)}.",
-        _link(needs.TEMPERATURE_GOLUB),
-        ENTROPY,
+    return (
+        "in overparameterised models, which the paper leaves for future work, "
+        f"{'some' if changed else 'no'} T clearly changes accuracy{where}: the clearest {clearest} {listed(sizes)}"
     )
 
 
@@ -148,7 +156,7 @@ def _tuned_alike(card: Card) -> Iterator[Point]:
         verdict = f"T = 0 is as good within {MARGIN:g}"
     sizes = listed([f"{_interval(each['mean'], each['low'], each['high'])} in {each['metric']}" for each in rows])
     alone = rows[0].get("alone")
-    differ = f"; the settings that the search chose for them differ only in T, {alone:g} and 0" if alone else ""
+    differ = f"; the search chose T = {alone:g} for E-FLoPS, and for both the same other settings" if alone else ""
     yield Point(
         f"With equal tuning, {verdict or 'it is inconclusive whether T = 0 is as good'}: E-FLoPS minus FLoPS (T = 0) "
         f"is {sizes}, over {rows[0]['draws']} draws{differ}.",
@@ -287,11 +295,14 @@ def _parts(tests: pd.DataFrame) -> Iterator[Point]:
     """How much of the gain on MNIST comes from the feedback, and how much from the gates."""
     of = tests[tests["draws"] == "all"].set_index("shows")
     if set(PARTS) <= set(of.index):
-        both, *parts = (
-            f"{words} {_interval(row.difference, row.low, row.high)}: “{row.reference}” minus “{row.other}”"
-            for words, row in zip(PARTS.values(), of.loc[list(PARTS)].itertuples(), strict=True)
+        both, feedback, gates = (_interval(*of.loc[part, ["difference", "low", "high"]]) for part in PARTS)
+        means = of.loc[PARTS[0], ["mean_reference", "mean_other"]]
+        yield Point(
+            f"On MNIST, E-FLoPS with error feedback has an accuracy of {means.iloc[0]:.3f} and dense FedAvg one of "
+            f"{means.iloc[1]:.3f}, a difference of {both}. The feedback's part of it is {feedback}: FedAvg with error "
+            f"feedback minus dense FedAvg. The gates' part is {gates}: E-FLoPS minus FedAvg, both with error feedback.",
+            _link(needs.FEEDBACK),
         )
-        yield Point(f"Accuracy on MNIST: {both}. Of this, {'; '.join(parts)}.", _link(needs.FEEDBACK))
 
 
 def shared_gates(_: Card, source: Source) -> Iterator[Point]:

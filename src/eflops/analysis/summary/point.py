@@ -67,10 +67,12 @@ class Summary:
     def headlines(self) -> list[Point]:
         """One point per headline with findings: its first sentences, with the link of the first."""
         points = [point for subject in self.subjects for point in subject.points]
-        found = {name: [each for each in points if each.headline == name][:most] for name, most in HEADLINES.items()}
+        by_headline = {
+            name: [each for each in points if each.headline == name][:most] for name, most in HEADLINES.items()
+        }
         return [
             Point(" ".join(each.text for each in points), points[0].link, name)
-            for name, points in found.items()
+            for name, points in by_headline.items()
             if points
         ]
 

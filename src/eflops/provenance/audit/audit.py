@@ -38,7 +38,7 @@ from eflops.provenance.audit.study import (
 )
 from eflops.provenance.explain.recompute import FromRecords, from_records, gathered_texts
 from eflops.results import checksums
-from eflops.results.findings import Finding, summary
+from eflops.results.findings import Finding, counts_by_kind
 from eflops.results.paths import STUDY
 from eflops.results.store import RECORDS, RUNS, Store, opened
 from eflops.script import LINE_SECONDS
@@ -94,7 +94,7 @@ class Report:
     def __str__(self) -> str:
         done = f"{self.folder}: {self.records} records read, {self.rebuilt} tables and figures rebuilt from them"
         signed = f", signed by the key {self.signer}" if self.signer else ""
-        outcome = summary(self.findings) or "no problems found"
+        outcome = counts_by_kind(self.findings) or "no problems found"
         return "\n".join([*map(str, self.findings), f"{done}{self.computed}{signed}: {outcome}."])
 
 

@@ -11,10 +11,10 @@ from eflops.data.federation import ARRAYS, MANIFEST, load
 from eflops.errors import UserError
 from eflops.provenance.audit.records import planned_paths
 from eflops.provenance.data import stored_manifest
-from eflops.provenance.explain.recompute import GATHERED
 from eflops.results import checksums, paths
 from eflops.results.findings import Finding
 from eflops.results.labels import DATA
+from eflops.results.paths import GATHERED_FOLDER
 from eflops.results.store import RECORDS, RUNS, SMALL, Store
 
 # The folders that a running workflow and its user fill as they like.
@@ -60,7 +60,7 @@ def required_files(store: Store, config: Config) -> set[str]:
         draws = plan_of(config, name).data_draws
         required |= {f"{DATA}/{draw}/{file}" for draw, *_ in draws for file in data_files}
     if not store.published:
-        required |= {path for entry in planned for path in entry.sources if path.startswith(GATHERED)}
+        required |= {path for entry in planned for path in entry.sources if path.startswith(GATHERED_FOLDER)}
     return required
 
 

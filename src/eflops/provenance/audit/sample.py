@@ -133,7 +133,7 @@ MODELS: dict[str, Callable[[np.ndarray, Federation], Metrics]] = {
 
 
 def check_draws(store: Store, config: Config, count: int | None, seed: int) -> Iterator[Finding]:
-    """Stored arrays of so many draws (None: all) against those that their settings give, made again."""
+    """Stored arrays of so many draws (None: all) against those rebuilt from their settings."""
     names = {name for plan in all_plans(config) for name, *_ in plan.data_draws}
     stored = [name for name in sorted(names) if has_arrays(store, name)]
     for name in sample(stored, count, seed):

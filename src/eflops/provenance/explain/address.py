@@ -67,7 +67,7 @@ def key_columns(frame: pd.DataFrame) -> list[str]:
     return [name for index, name in enumerate(columns) if index < width or name in NAMES or name.startswith("set_")]
 
 
-def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:
+def find_cell(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> DataCell:
     """The cell that an address selects; a UserError if it selects none or several."""
     keys = key_columns(frame)
     values = [column for column in frame.columns if column not in keys]
@@ -86,7 +86,7 @@ def locate(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) -> 
     return DataCell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))
 
 
-def same(value: object, word: str) -> bool:
+def same_value(value: object, word: str) -> bool:
     """Whether a cell equals a word, with numbers compared as numbers."""
     try:
         return abs(float(str(value)) - float(word)) < 1e-9
@@ -108,7 +108,7 @@ def _fits(rows: pd.DataFrame, word: str, keys: list[str], labels: Mapping[str, s
     if equals and name in keys:
         keys, word = [name], value
     names = {word, *(method for method, label in labels.items() if label.casefold() == word.casefold())}
-    return rows[keys].map(lambda cell: any(same(cell, each) for each in names)).any(axis=1)
+    return rows[keys].map(lambda cell: any(same_value(cell, each) for each in names)).any(axis=1)
 
 
 def _choices(rows: pd.DataFrame, keys: list[str]) -> str:

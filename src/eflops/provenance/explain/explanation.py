@@ -13,10 +13,10 @@ from eflops.config.products import Product
 from eflops.config.study import Study, read_study
 from eflops.errors import UserError
 from eflops.files import sha256
-from eflops.provenance.explain.address import Address, DataCell, locate, product_of, read_table, scorecard_lines
-from eflops.provenance.explain.recompute import GATHERED, FromRecords, from_records, method_labels, remake
+from eflops.provenance.explain.address import Address, DataCell, find_cell, product_of, read_table, scorecard_lines
+from eflops.provenance.explain.recompute import FromRecords, from_records, method_labels, remake
 from eflops.provenance.explain.trace import METHOD_KEYS, trace
-from eflops.results.paths import SCORECARD
+from eflops.results.paths import GATHERED_FOLDER, SCORECARD
 from eflops.results.record import Record
 from eflops.results.store import RUNS, Store
 
@@ -87,7 +87,7 @@ def explain(store: Store, configs: tuple[Path, ...], address: Address, line: str
 def explain_cell(store: Store, study: Study, product: Product, address: Address) -> Explanation:
     """The explanation of a table's cell or a figure's point."""
     name = product.csv
-    cell = locate(read_table(store.folder / name), address, method_labels(study.config))
+    cell = find_cell(read_table(store.folder / name), address, method_labels(study.config))
     source = from_records(store, study.config)
     made = remake(product, source, study.config)
     traced = trace(product, made, cell)
@@ -110,7 +110,7 @@ def explain_cell(store: Store, study: Study, product: Product, address: Address)
 def _require_known(source: FromRecords, product: Product, cell: DataCell) -> None:
     """Reject a cell whose method is neither in the study nor a reference."""
     named = {str(cell.keys[key]) for key in METHOD_KEYS if not pd.isna(cell.keys.get(key, math.nan))}
-    fits = [name for name in product.experiments if f"{GATHERED}/{name}.references.csv" in product.inputs]
+    fits = [name for name in product.experiments if f"{GATHERED_FOLDER}/{name}.references.csv" in product.inputs]
     known = {*source.labels, *(fit for name in fits for fit in source.references(name)["reference"])}
     if named - known:
         raise UserError(

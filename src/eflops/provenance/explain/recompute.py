@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
     from eflops.analysis.table import Table
 
-GATHERED = GATHERED_FOLDER
-
-
 # The gathered files of an experiment by their endings.
 TABLES: Mapping[str, Callable[[Entries], pd.DataFrame]] = {
     "csv": runs_table,
@@ -40,7 +37,7 @@ def method_labels(config: Config) -> dict[str, str]:
 
 def gathered_files(config: Config) -> dict[str, str]:
     """The gathered files of a results folder, with the experiment or search of each."""
-    return {f"{GATHERED}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in TABLES}
+    return {f"{GATHERED_FOLDER}/{plan.name}.{suffix}": plan.name for plan in all_plans(config) for suffix in TABLES}
 
 
 @dataclass(frozen=True)
@@ -97,7 +94,7 @@ def _parts(name: str) -> tuple[str, str]:
     """The experiment and the suffix of a gathered file; empty for other files."""
     folder, _, file = name.partition("/")
     experiment, _, suffix = file.partition(".")
-    return (experiment, suffix) if folder == GATHERED else ("", "")
+    return (experiment, suffix) if folder == GATHERED_FOLDER else ("", "")
 
 
 def remake(product: Product, source: Source, config: Config) -> "Table | Figure":

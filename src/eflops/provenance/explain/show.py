@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping
 
-from eflops.analysis.text import number
+from eflops.analysis.text import readable
 from eflops.config.cell import CellSpec
 from eflops.results.labels import RUNS, Run
 from eflops.results.record import Record
@@ -64,7 +64,7 @@ def title(record: Record) -> str:
 def aligned(pairs: Mapping[str, object]) -> list[str]:
     """Names and values in two columns."""
     width = max(map(len, pairs), default=0)
-    return [f"{INDENT}{name:<{width}}  {number(value)}" for name, value in pairs.items()]
+    return [f"{INDENT}{name:<{width}}  {readable(value)}" for name, value in pairs.items()]
 
 
 def _section(name: str, pairs: Mapping[str, object]) -> list[str]:
@@ -78,7 +78,7 @@ def _result(record: Record) -> dict[str, object]:
         shown[f"{metric} by round"] = _ends(zip(result.curve.round, values, strict=True))
     shown["kept weights"] = f"{len(result.support):,} of {result.parameters:,}"
     for phase, count in result.traffic.items():
-        shown[f"traffic in {phase}"] = ", ".join(f"{name} {number(value)}" for name, value in count.items())
+        shown[f"traffic in {phase}"] = ", ".join(f"{name} {readable(value)}" for name, value in count.items())
     operations = f"{sum(result.macs.values()):,} of {sum(result.dense_macs.values()):,}"
     shown["operations"] = operations if result.dense_macs else "unknown"
     shown |= {f"dead units in {layer}": count for layer, count in result.dead_units.items()}
@@ -88,7 +88,7 @@ def _result(record: Record) -> dict[str, object]:
 
 def _ends(points: Iterable[tuple[int, float | None]]) -> str:
     """The first and last points of a curve."""
-    shown = [f"{round_}: {number(value)}" for round_, value in points]
+    shown = [f"{round_}: {readable(value)}" for round_, value in points]
     return ", ".join(shown if len(shown) <= 4 else [*shown[:2], "...", *shown[-2:]])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
-from eflops.analysis.text import Scalar, number
+from eflops.analysis.text import Scalar, readable
 from eflops.data.federation import ARRAYS
 from eflops.files import canonical_json
 from eflops.provenance.explain.explanation import BehindRun, Explanation
@@ -59,12 +59,12 @@ def as_json(explained: Explanation, results: str) -> dict[str, object]:
 
 def headline(explained: Explanation) -> str:
     """The number and its position."""
-    return f"{explained.file}: {explained.words} = {number(plain(explained.value))}"
+    return f"{explained.file}: {explained.words} = {readable(plain(explained.value))}"
 
 
 def rebuilt(explained: Explanation) -> str:
     """The number rebuilt from the records, and whether it is equal."""
-    return f"{number(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
+    return f"{readable(plain(explained.rebuilt))}, {'the same' if explained.agrees else 'NOT THE SAME'}"
 
 
 def facts(run: BehindRun) -> dict[str, object]:
@@ -117,7 +117,7 @@ def _run_table(explained: Explanation, results: str) -> list[str]:
     columns = [*(["method"] if many else []), "draw", "seed", "status", explained.metric or "value", "result", "record"]
     rows = [columns]
     for run in explained.runs:
-        who, value = run.record.run, "-" if run.value is None else number(run.value)
+        who, value = run.record.run, "-" if run.value is None else readable(run.value)
         path = f"{results}/{run.path}"
         cells = [who.draw, who.seed, run.record.result.status, value, run.record.result_sha256[:12], path]
         rows.append([str(cell) for cell in [*([who.method] if many else []), *cells]])
@@ -146,7 +146,7 @@ def _facts(runs: Iterable[BehindRun]) -> list[list[str]]:
 def _words(value: object) -> str:
     if isinstance(value, Mapping):
         pairs = (
-            f"{key} {canonical_json(each) if isinstance(each, Mapping) else number(each)}"
+            f"{key} {canonical_json(each) if isinstance(each, Mapping) else readable(each)}"
             for key, each in value.items()
         )
         return ", ".join(pairs)

@@ -14,7 +14,7 @@ import pandas as pd
 from eflops.analysis.stats.summary import unit_values
 from eflops.analysis.text import Scalar
 from eflops.config.products import Product
-from eflops.provenance.explain.address import DataCell, same
+from eflops.provenance.explain.address import DataCell, same_value
 
 if TYPE_CHECKING:
     from eflops.analysis.figure import Figure
@@ -174,7 +174,7 @@ def _agrees(column: pd.Series, value: Scalar) -> pd.Series:
     if pd.api.types.is_numeric_dtype(column) and pd.api.types.is_number(value):
         return (column - value).abs() < 1e-9
     equal = column == value
-    return equal if equal.any() else column.map(lambda cell: same(cell, str(value)))
+    return equal if equal.any() else column.map(lambda cell: same_value(cell, str(value)))
 
 
 def formula(column: str, metric: str) -> str:

@@ -15,7 +15,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.sections import OF_CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
-from eflops.provenance.explain.address import same
+from eflops.provenance.explain.address import same_value
 from eflops.results.paths import GATHERED
 
 
@@ -78,7 +78,7 @@ def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.Dat
         runs = runs[runs["method"].isin(read.methods)] if read.methods else runs
         if line["section"] not in OF_CLAIMS:
             runs = runs[runs["method"].isin(line["column"].split(" - "))]
-            at_ratio = runs["ratio"].map(lambda ratio: same(ratio, line["row"]))
+            at_ratio = runs["ratio"].map(lambda ratio: same_value(ratio, line["row"]))
             runs = runs[at_ratio] if at_ratio.any() else runs
         frames.append(runs.assign(value=runs[read.metric]) if read.metric in runs else runs)
     return pd.concat(frames, ignore_index=True).drop_duplicates(["experiment", "record"], ignore_index=True)

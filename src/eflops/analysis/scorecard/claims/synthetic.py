@@ -75,8 +75,8 @@ def syn_support(evidence: Evidence) -> Judgement:
         best, others = evidence.paper.best, [baseline, DENSE]
         runs = at_ratios(evidence.runs(TABLE, [METHOD, *others], TABLE), list(best))
         claims = [ratio for ratio, method in best.items() if method == METHOD]
-        judged = runs[runs["ratio"].isin(claims)]
-        comparisons = claimed.leads(evidence, judged, others, {TABLE: "support recovery"}, MARGIN)
+        claimed_rows = runs[runs["ratio"].isin(claims)]
+        comparisons = claimed.leads(evidence, claimed_rows, others, {TABLE: "support recovery"}, MARGIN)
         judgement = claimed.judge(comparisons, "N/d and method", "draws", runs)
         elsewhere = [
             claimed.numbers(claimed.better(row, TABLE, DENSE, MARGIN, f"at {ratio:.2f}"))
