@@ -59,9 +59,8 @@ def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
     """The federation of only this node's client, without test rows."""
     if not node.data:
         if not node.nodes:
-            raise UserError(
-                '--node-config names no data; write data="rows.csv" label="class", or a folder that eflops deploy wrote.'
-            )
+            right = 'write data="rows.csv" label="class", or a folder that eflops deploy wrote'
+            raise UserError(f"--node-config names no data; {right}.")
         if not assignment.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
         return _draw(assignment.data, assignment.spec.pooled).subset([node.client], with_test=False)
