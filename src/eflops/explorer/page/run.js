@@ -55,18 +55,19 @@
   };
 
   const genes = (weights, values, list) => {
-    const rows = Object.values(Object.groupBy(weights.map((weight, at) => ({ gene: weight % list.count, side: `class ${Math.floor(weight / list.count)}${values.length ? `: ${Explorer.number(values[at])}` : ""}` })), (each) => each.gene));
-    return Explorer.table({ caption: `${rows.length} genes, by ${weights.length} kept weights`, rows: rows.map((each) => ({ names: list.genes[each[0].gene], sides: each.map((one) => one.side) })), columns: [
-      { name: "gene", head: true, value: (row) => row.names[0] }, { name: "symbol", value: (row) => row.names[1] }, { name: "probe", value: (row) => row.names[2], show: (row) => h("code", {}, row.names[2]) },
-      { name: "kept weights, by class", value: (row) => row.sides.length, show: (row) => row.sides.join(", ") }] });
+    const rows = Object.values(Object.groupBy(weights.map((weight, at) => ({ gene: weight % list.count, side: [...(list.numeric ? [] : [`class ${Math.floor(weight / list.count)}`]), ...(values.length ? [Explorer.number(values[at])] : [])].join(": ") })), (each) => each.gene));
+    return Explorer.table({ caption: `${rows.length} features, by ${weights.length} kept weights`, rows: rows.map((each) => ({ names: list.genes[each[0].gene], sides: each.map((one) => one.side) })), columns: [
+      { name: "feature", head: true, value: (row) => row.names[0] }, { name: "symbol", value: (row) => row.names[1] }, { name: "name in the data", value: (row) => row.names[2], show: (row) => h("code", {}, row.names[2]) },
+      { name: list.numeric ? "kept weight" : "kept weights, by class", value: (row) => row.sides.length, show: (row) => row.sides.join(", ") }] });
   };
 
   const support = (runs, supports, own) => {
     const weights = Explorer.unstep(supports.places[own]);
     const data = Explorer.at(runs.data, own);
     const head = h("h2", {}, `Kept weights: ${weights.length.toLocaleString("en")} of ${Explorer.at(runs.parameters, own).toLocaleString("en")}`);
-    if (supports.truth[data]) return [head, ...synthetic(weights, Explorer.unstep(supports.truth[data]))];
-    if (data in supports.named) return [head, genes(weights, supports.weights[own], supports.lists[supports.named[data]])];
+    const linear = !Explorer.at(runs.job, own).model.includes(":");
+    if (linear && supports.truth[data]) return [head, ...synthetic(weights, Explorer.unstep(supports.truth[data]))];
+    if (linear && data in supports.named) return [head, genes(weights, supports.weights[own], supports.lists[supports.named[data]])];
     return [head, h("details", {}, h("summary", {}, "Indices"), h("p", {}, weights.join(" ")))];
   };
 
