@@ -74,7 +74,7 @@ rule search:
     input:
         expand("<results>/search/{dataset}.json", dataset=SEARCH_OF),
     message:
-        "All searches are ranked"
+        "Done: all searches ranked"
 
 
 rule smoke:

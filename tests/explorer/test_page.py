@@ -214,7 +214,7 @@ def test_compare_starts_with_the_largest_experiment_and_leaves_no_method_out(bro
     go(browser, "#compare")
     chosen = browser.evaluate("[...document.querySelectorAll('#view select')].map((each) => each.value)")
     assert "support_recovery" in chosen
-    assert "have no such number" not in text(browser)
+    assert "have no value" not in text(browser)
 
 
 def test_what_compare_shows_can_be_downloaded(browser: Browser) -> None:
@@ -239,7 +239,7 @@ def test_a_wide_table_says_that_it_scrolls(browser: Browser) -> None:
 
 
 def test_what_moved_between_two_runs_leads_to_the_cell(browser: Browser) -> None:
-    click(browser, ".top nav a", "What moved")
+    click(browser, ".top nav a", "Changes")
     assert "1 moved" in text(browser)
     click(browser, "#view td a", "mean")
     assert browser.evaluate("location.hash") == CELL

@@ -1,6 +1,7 @@
 """A study of a table with an intercept and of a module, one of whose runs diverges: read like the paper's."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+import eflops
 import small_results
 from eflops import trust
 from eflops.cli import main
@@ -85,3 +87,22 @@ def test_runs_are_verified_with_the_code_that_a_given_config_names(capsys: pytes
 
 def test_the_study_states_the_code_of_its_model() -> None:
     assert "study_net" in json.loads(Path("results/study.json").read_text())["code"]
+
+
+def test_it_is_read_where_neither_its_table_nor_its_model_is(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("study_net.py").write_text("raise SystemExit('a file of this name is the reader's, and not imported')")
+    results = shutil.copytree(folder / "results", tmp_path / "sent")
+    cell = ["--row", "fedavg", "--row", "rmse", "--column", "mean"]
+    for command in (
+        ["explain", "sent/tables/module.csv", *cell],
+        ["times", "sent"],
+        ["explorer", "sent", "--out", "page.html"],
+    ):
+        assert main(command) == 0, command
+    assert len(eflops.load(results).explain("tables/module.csv", row=["fedavg", "rmse"], column="mean").facts["runs"])
+    assert main(["publish", "sent", "--out", "published"]) == 0
+    shutil.copy(folder / "t.csv", tmp_path)
+    assert main(["audit", "sent", "--no-pictures", "--cores", "1", "--allow-stale"]) == 0

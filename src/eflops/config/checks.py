@@ -41,20 +41,26 @@ LONGEST_LABEL = 200
 MOST_VARIANTS = 100_000
 
 
-def mistakes(config: Config) -> Iterator[str]:
-    """Every mistake as a sentence that starts with its key."""
+def mistakes(config: Config, files: bool = True) -> Iterator[str]:
+    """Every mistake as a sentence that starts with its key.
+
+    files: whether the files of custom code must be here; someone else's results can be read without them.
+    """
     if not config.experiments and not config.searches:
         yield "experiments: missing; define at least one."
     for name in config.searches.keys() & config.experiments.keys():
         yield f"searches.{name}: an experiment has the same name, and both store records under it; rename one."
     yield from _dataset_mistakes(config)
     yield from _model_mistakes(config)
-    methods = [*_method_mistakes(config)]
+    if files:
+        yield from _file_mistakes(config)
+    methods = [*_method_mistakes(config, files)]
     yield from methods
     if any(mistake.partition(": ")[0].endswith(".method") for mistake in methods):
         return  # what a setting may be depends on the method
-    for find in (_chosen_mistakes, _experiment_mistakes, _search_mistakes, _product_mistakes):
+    for find in (_chosen_mistakes, _experiment_mistakes, _search_mistakes):
         yield from find(config)
+    yield from _product_mistakes(config, files)
 
 
 def _settings_mistakes(config: Config, method: str, values: Mapping[str, object], key_path: str) -> Iterator[str]:
@@ -84,8 +90,17 @@ def _dataset_mistakes(config: Config) -> Iterator[str]:
                     yield f"{key_path}.{other}: {one} is given too; keep one of the two."
         if isinstance(entry, Table):
             yield from _column_mistakes(entry, key_path)
-        if ":" in entry.kind:
-            yield from custom.function_mistakes(entry.kind, f"{key_path}.kind", custom.BUILD_DATA)
+
+
+def _file_mistakes(config: Config) -> Iterator[str]:
+    """Mistakes in the files of custom data sets, models and makers."""
+    for name, dataset in config.datasets.items():
+        if ":" in dataset.kind:
+            yield from custom.function_mistakes(dataset.kind, f"datasets.{name}.kind", custom.BUILD_DATA)
+    for section in ("datasets", "experiments", "searches"):
+        for name, entry in getattr(config, section).items():
+            if entry.model is not None and ":" in entry.model:
+                yield from custom.function_mistakes(entry.model, f"{section}.{name}.model", custom.BUILD_MODEL)
 
 
 def _column_mistakes(entry: Table, key_path: str) -> Iterator[str]:
@@ -103,18 +118,16 @@ def _model_mistakes(config: Config) -> Iterator[str]:
     for section in ("datasets", "experiments", "searches"):
         for name, entry in getattr(config, section).items():
             model = entry.model or getattr(config.datasets.get(getattr(entry, "dataset", "")), "model", "")
-            if entry.model is not None and ":" in entry.model:
-                yield from custom.function_mistakes(entry.model, f"{section}.{name}.model", custom.BUILD_MODEL)
-            elif entry.gated and ":" not in model:
+            if entry.gated and ":" not in model:
                 right = "all weights of a built-in model are gated; remove this key"
                 yield f"{section}.{name}.gated: {shown(entry.gated)} is wrong; {right}."
 
 
-def _method_mistakes(config: Config) -> Iterator[str]:
+def _method_mistakes(config: Config, files: bool) -> Iterator[str]:
     for name, entry in config.methods.items():
         key_path = f"methods.{name}"
         if ":" in entry.method:
-            mistakes_here = [*custom.method_mistakes(entry.method, entry.options, key_path)]
+            mistakes_here = [*custom.method_mistakes(entry.method, entry.options, key_path)] if files else []
         else:
             mistakes_here = [*custom.built_in_mistakes(entry.method, f"{key_path}.method")]
             if not mistakes_here and entry.options:
@@ -275,7 +288,7 @@ def _range_mistakes(config: Config, method: str, key: str, values: Range, key_pa
         yield f"{key_path}.{key}.low: {values.low} is wrong; with 'log: true' it should be greater than 0."
 
 
-def _product_mistakes(config: Config) -> Iterator[str]:
+def _product_mistakes(config: Config, files: bool) -> Iterator[str]:
     """Mistakes in the products that a config adds or changes, as sentences."""
     known = project_entries() | general_entries(config)
     owners: dict[str, str] = {}
@@ -298,7 +311,8 @@ def _product_mistakes(config: Config) -> Iterator[str]:
         except ValidationError as error:
             yield from sentences(error, entry, Product, key_path)
             continue
-        if "make" in change or "parameters" in change:
+        there = files or product.make.startswith("eflops.")
+        if there and ("make" in change or "parameters" in change):
             yield from custom.function_mistakes(product.make, f"{key_path}.make", ("source",), product.parameters)
         for experiment in product.experiments:
             if experiment not in config.experiments and "experiments" in change:

@@ -189,7 +189,7 @@ def check(raw: Mapping[str, object], trusted: bool = True) -> Config:
     except ValidationError as error:
         raise ConfigError(sentences(error, raw)) from None
     first_by_key: dict[str, str] = {}
-    for mistake in mistakes(config):
+    for mistake in mistakes(config, trusted):
         first_by_key.setdefault(mistake.partition(": ")[0], mistake)
     if first_by_key:
         raise ConfigError(first_by_key.values())

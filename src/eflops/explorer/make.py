@@ -122,7 +122,7 @@ def _parts(
         "index": index,
         "runs": {**run_columns(records), "metrics": metrics},
         "curves": curve_columns(records),
-        "supports": {**support_columns(records), **features(records, data)},
+        "supports": {**support_columns(records), **features(records, data, store.folder)},
         "trials": searches(store.folder),
         "pictures": pictures(store.folder),
         "config": {"text": _config_text(config)},

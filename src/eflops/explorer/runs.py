@@ -14,8 +14,10 @@ from eflops.analysis.text import Scalar
 from eflops.config.data import DataSettings
 from eflops.data.build import named_features
 from eflops.data.synthetic import coefficients
+from eflops.errors import UserError
 from eflops.explorer.page import Coded, Item, coded, rounded, steps
 from eflops.files import canonical_json
+from eflops.results.paths import GENES
 from eflops.results.record import Record
 
 Columns = dict[str, object]
@@ -83,12 +85,14 @@ def _few(weights: list[float]) -> list[float | None]:
     return [rounded(weight) for weight in weights] if len(weights) <= MOST_WEIGHTS else []
 
 
-def features(records: Mapping[str, Record], data: Mapping[str, DataSettings]) -> Columns:
+def features(records: Mapping[str, Record], data: Mapping[str, DataSettings], results: Path) -> Columns:
     """The features of each data folder, for kinds of data with meaningful features.
 
-    data: the settings of each data folder, from its manifest. truth: by folder, the features with a true
-    coefficient, as steps; named: by folder, which of `lists` has its genes.
+    Only weights of built-in linear models belong to features. data: the settings of each data folder, from its
+    manifest. truth: by folder, the features with a true coefficient, as steps; named: by folder, which of `lists` has
+    its genes.
     """
+    linear = [entry for entry in records.values() if ":" not in entry.origin.job.model]
     truth = {name: _truth(settings) for name, settings in data.items() if settings["kind"] == "synthetic"}
     alike = {name: _alike(settings) for name, settings in data.items() if settings["kind"] in ("expression", "table")}
     names = list(dict.fromkeys(alike.values()))
@@ -96,8 +100,10 @@ def features(records: Mapping[str, Record], data: Mapping[str, DataSettings]) ->
     lists = []
     for index in range(len(names)):
         folders = {folder for folder, name in named.items() if name == index}
-        used = {weight for entry in records.values() if entry.origin.data in folders for weight in entry.result.support}
-        lists.append(_gene_list(named_features(data[min(folders)]), used))
+        there = [entry for entry in linear if entry.origin.data in folders]
+        used = {weight for entry in there for weight in entry.result.support}
+        numeric = any("r2" in entry.result.metrics for entry in there)
+        lists.append({**_gene_list(_named(data[min(folders)], min(folders), results), used), "numeric": numeric})
     return {"truth": truth, "named": named, "lists": lists}
 
 
@@ -107,6 +113,17 @@ def _truth(settings: DataSettings) -> list[int]:
 
 def _alike(settings: DataSettings) -> str:
     return canonical_json({key: value for key, value in settings.items() if key not in OF_A_DRAW})
+
+
+def _named(settings: DataSettings, folder: str, results: Path) -> pd.DataFrame:
+    """The names of the features: from the table of the data, or as stored where that table is not."""
+    try:
+        return named_features(settings)
+    except UserError:
+        stored = results / GENES.format(dataset=folder.partition("/")[0])
+        if not stored.exists():
+            raise
+        return pd.read_csv(stored, dtype=str, keep_default_na=False)
 
 
 def _gene_list(table: pd.DataFrame, weights: set[int]) -> Columns:

@@ -27,7 +27,7 @@
       { name: metric ? Explorer.words(metric) : "value", number: true, value: (member) => member.value },
       { name: "result hash", value: at("result_sha256"), show: (member) => h("span", { class: "hash", title: at("result_sha256")(member) }, at("result_sha256")(member).slice(0, SHORT)) },
     ];
-    return Explorer.table({ caption: `${members.length} runs; a seed opens its run`, columns, rows: members, most: 60 });
+    return Explorer.table({ caption: `${members.length} runs; click a seed to open its run`, columns, rows: members, most: 60 });
   };
 
   const origin = (runs, places) => {
@@ -41,8 +41,8 @@
     return [
       h("h2", {}, "Settings that differ between these runs"),
       settings.apart.length ? h("div", { class: "panel" }, Explorer.pairs(settings.apart)) : h("p", { class: "soft" }, "None."),
-      h("h2", {}, "Settings that all share"), h("div", { class: "panel" }, Explorer.pairs(settings.shared, true)),
-      h("h2", {}, "Made from"), h("div", { class: "panel" }, Explorer.pairs([
+      h("h2", {}, "Settings that all runs share"), h("div", { class: "panel" }, Explorer.pairs(settings.shared, true)),
+      h("h2", {}, "Origin"), h("div", { class: "panel" }, Explorer.pairs([
         shown("data and its sha256", data, true), shown("commit", distinct("commit"), true), shown("code hash", distinct("code_hash"), true),
         shown("machine", distinct("machine")), shown("versions", distinct("versions"))])),
     ];
@@ -82,12 +82,12 @@
         ["derivation", formula], ["runs", `${members.length}, of which ${lost} diverged`],
         ["over the runs", values.length ? `mean ${Explorer.number(Explorer.mean(values))}, sd ${Explorer.number(Explorer.sd(values))}, from ${Explorer.number(Math.min(...values))} to ${Explorer.number(Math.max(...values))}` : null],
         ["over the draws", draws.length > 1 && draws.length < values.length ? `sd ${Explorer.number(Explorer.sd(draws))} of the means of ${draws.length} draws` : null],
-        ["the paper's", paper ? [`${Explorer.number(paper.value)}${paper.sd ? ` ± ${Explorer.number(paper.sd)} (its own spread, which decides nothing here)` : ""} `, h("a", { href: Explorer.address("scorecard", { line: line.id }) }, Explorer.badge(line.verdict))] : null],
+        ["the paper's", paper ? [`${Explorer.number(paper.value)}${paper.sd ? ` ± ${Explorer.number(paper.sd)} (its own spread, which the verdict does not use)` : ""} `, h("a", { href: Explorer.address("scorecard", { line: line.id }) }, Explorer.badge(line.verdict))] : null],
         ["why", line && line.reason !== formula ? line.reason : null]])),
       line?.ours.some((each) => each.low !== null) ? [h("h2", {}, paper ? "The interval that decides the verdict" : "The comparisons that decide the verdict"), Explorer.intervals(line)] : null,
-      points.length ? h("h2", {}, "How the runs spread") : null,
+      points.length ? h("h2", {}, "Distribution of the runs") : null,
       points.length ? Explorer.distribution(index, { points, value: within ? value : undefined, paper: paper && metric && within ? paper : null, decides: within && paper ? line.ours[0] : null, label: Explorer.words(metric || "value") }) : null,
-      h("h2", {}, "Where it comes from, on the command line"), ...commands.map(Explorer.command),
+      h("h2", {}, "On the command line"), ...commands.map(Explorer.command),
       h("h2", {}, "Runs"), runTable(index, runs, members, metric, of), ...origin(runs, members.map((member) => member.place)),
     ];
   };
@@ -106,7 +106,7 @@
       Explorer.trail([product.category, "#products"], [product.title, Explorer.address(`${product.kind}s/${product.name}`)], [`${about}, ${Explorer.words(parameters.cell)}`]),
       h("h1", {}, `${product.title}: ${about}`), h("p", { class: "soft" }, Explorer.words(parameters.cell)), h("p", { class: "value" }, Explorer.number(value))];
     const reference = product.behind[row][column];
-    if (reference === null) return [...head, h("p", { class: "panel" }, "No run stands behind this number: it is read from a file that other fits or the paper fill.")];
+    if (reference === null) return [...head, h("p", { class: "panel" }, "This number has no runs: it comes from reference fits, from the trials of a search or from the paper.")];
     const words = [...given.flatMap(([key, each]) => ["--row", `${key}=${each}`]), "--column", parameters.cell];
     return [...head, ...body(index, runs, { reference, value, line: paperOf(index, reference, value), of: Explorer.cellAddress(product, row, column).slice(1),
       commands: commands(`${Explorer.folder(index)}/${product.file}`, words) })];
@@ -121,7 +121,7 @@
     const only = line.paper || line.ours.length === 1 ? line.ours[0] : null;  // a number's second value is that at nearest settings
     const head = [
       Explorer.trail(["Scorecard", "#scorecard"], [`${line.section}: ${line.id}`]),
-      h("h1", {}, `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
+      h("h1", {}, line.short || `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
       line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: Explorer.namedValues(line), columns: [{ name: "value", head: true, value: (each) => each.label },
         ...["mean", "low", "high", "n", "diverged"].map((name) => ({ name, number: true, value: (each) => each[name] }))] }) : null];
     const reference = index.card.behind[place];

@@ -77,9 +77,9 @@
 
   const describe = (points, lost, pair) => {
     const values = points.map((point) => point.y);
-    if (!values.length) return "Nothing fits these choices.";
+    if (!values.length) return "Nothing matches these choices.";
     const spread = `mean ${Explorer.number(Explorer.mean(values))}, median ${Explorer.number(median(values))}`;
-    const missing = lost ? `; ${lost} have no such number` : "";
+    const missing = lost ? `; ${lost} have no value` : "";
     return pair ? `${values.length} pairs: ${spread}, above 0 in ${values.filter((value) => value > 0).length}${missing}.` : `${values.length} points: ${spread}${missing}.`;
   };
 
@@ -149,6 +149,6 @@
       }
     };
     draw(false);
-    return [Explorer.trail(["Compare"]), h("h1", {}, "Compare"), h("p", { class: "soft" }, "Every run as a point; a point opens its run. Trials of a search have a score over its draws and no run of their own here."), controls, result];
+    return [Explorer.trail(["Compare"]), h("h1", {}, "Compare"), h("p", { class: "soft" }, "Each point is a run; click it to open the run. A trial of a search is a score over several draws, so it has no single run."), controls, result];
   };
 })();

@@ -28,7 +28,7 @@
     if (path.startsWith("run/")) return Explorer.views.run(path.slice(4), parameters);
     const index = await Explorer.part("index");
     const product = index.products.find((each) => `${each.kind}s/${each.name}` === path);
-    if (!product) return Explorer.lost(`Nothing here is called ${path}.`);
+    if (!product) return Explorer.lost(`There is no page ${path}.`);
     return "cell" in parameters ? Explorer.views.cell(product, parameters) : Explorer.views.product(product);
   };
 

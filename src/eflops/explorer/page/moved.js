@@ -24,7 +24,7 @@
       { name: "after", value: (change) => change.after, show: (change) => (name === "verdicts" ? Explorer.badge(change.after) : change.after) }] })] : []);
     const method = Object.keys(index.methods)[0];
     const points = moves.filter((move) => move.spreads !== null).slice(0, 3000).map((move) => ({ x: move.place.replace(".csv", ""), y: move.spreads, method, href: move.address ?? undefined, title: `${move.place}: ${move.row}, ${move.column}: ${Explorer.number(move.before)} to ${Explorer.number(move.after)}` }));
-    return [Explorer.trail(["What moved"]), h("h1", {}, "What moved"), h("p", {}, "From ", h("code", {}, moved.before), " to ", h("code", {}, moved.after), ". ", moved.summary),
+    return [Explorer.trail(["Changes"]), h("h1", {}, "Changes"), h("p", {}, "From ", h("code", {}, moved.before), " to ", h("code", {}, moved.after), ". ", moved.summary),
       ...changes("verdicts", "Verdicts that changed"), ...changes("conclusions", "Conclusions that changed"),
       points.length ? h("h2", {}, "Moves in units of the cell's spread") : null, points.length ? Explorer.spreads(points) : null,
       moves.length ? h("h2", {}, `Cells that moved (${moves.length})`) : h("p", {}, "No cell moved."),

@@ -40,7 +40,7 @@
       ...product.columns.map((name, place) => ({ name: Explorer.words(name), number: true, value: (row) => product.rows[row][product.keys.length + place],
         show: (row) => { const value = product.rows[row][product.keys.length + place]; return value === null ? "" : typeof value === "string" && product.behind[row][place] !== null ? value : linked(product, row, place, Explorer.number(value)); } })),
     ];
-    return Explorer.table({ caption: `${product.file}: ${product.rows.length} rows, every number a link to its runs`, columns, rows: product.rows.map((_, row) => row), most: 100 });
+    return Explorer.table({ caption: `${product.file}: ${product.rows.length} rows; every number links to its runs`, columns, rows: product.rows.map((_, row) => row), most: 100 });
   };
 
   // How a figure's numbers are drawn: a chart per panel and metric, over the key that has the most numbers.
@@ -90,9 +90,9 @@
       const picture = h("img", { alt: `${product.title}, as printed`, "data-picture": product.name });
       const drawn = charts(index, product);
       parts.push(h("div", { class: "picture" }, picture), product.note ? h("p", { class: "soft" }, product.note) : null,
-        drawn.length ? h("h2", {}, "Its points, to click") : null, h("div", { class: drawn.length > 1 && !drawn.some((each) => each.dataset.wide) ? "columns" : null }, drawn), h("h2", {}, "Its numbers"), Explorer.plainTable(index, product));
+        drawn.length ? h("h2", {}, "Points") : null, h("div", { class: drawn.length > 1 && !drawn.some((each) => each.dataset.wide) ? "columns" : null }, drawn), h("h2", {}, "Numbers"), Explorer.plainTable(index, product));
     } else {
-      parts.push(...(product.shown ? shown(product) : []), h("details", { open: !product.shown }, h("summary", {}, "All plain numbers of this table"), Explorer.plainTable(index, product)));
+      parts.push(...(product.shown ? shown(product) : []), h("details", { open: !product.shown }, h("summary", {}, "All numbers of this table"), Explorer.plainTable(index, product)));
     }
     parts.push(h("p", { class: "soft" }, "File: ", h("code", {}, `${Explorer.folder(index)}/${product.file}`)));
     return parts;

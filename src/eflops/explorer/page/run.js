@@ -55,19 +55,20 @@
   };
 
   const genes = (weights, values, list) => {
-    const rows = Object.values(Object.groupBy(weights.map((weight, at) => ({ gene: weight % list.count, side: `class ${Math.floor(weight / list.count)}${values.length ? `: ${Explorer.number(values[at])}` : ""}` })), (each) => each.gene));
-    return Explorer.table({ caption: `${rows.length} genes, by ${weights.length} kept weights`, rows: rows.map((each) => ({ names: list.genes[each[0].gene], sides: each.map((one) => one.side) })), columns: [
-      { name: "gene", head: true, value: (row) => row.names[0] }, { name: "symbol", value: (row) => row.names[1] }, { name: "probe", value: (row) => row.names[2], show: (row) => h("code", {}, row.names[2]) },
-      { name: "kept weights, by class", value: (row) => row.sides.length, show: (row) => row.sides.join(", ") }] });
+    const rows = Object.values(Object.groupBy(weights.map((weight, at) => ({ gene: weight % list.count, side: [...(list.numeric ? [] : [`class ${Math.floor(weight / list.count)}`]), ...(values.length ? [Explorer.number(values[at])] : [])].join(": ") })), (each) => each.gene));
+    return Explorer.table({ caption: `${rows.length} features, by ${weights.length} kept weights`, rows: rows.map((each) => ({ names: list.genes[each[0].gene], sides: each.map((one) => one.side) })), columns: [
+      { name: "feature", head: true, value: (row) => row.names[0] }, { name: "symbol", value: (row) => row.names[1] }, { name: "name in the data", value: (row) => row.names[2], show: (row) => h("code", {}, row.names[2]) },
+      { name: list.numeric ? "kept weight" : "kept weights, by class", value: (row) => row.sides.length, show: (row) => row.sides.join(", ") }] });
   };
 
   const support = (runs, supports, own) => {
     const weights = Explorer.unstep(supports.places[own]);
     const data = Explorer.at(runs.data, own);
     const head = h("h2", {}, `Kept weights: ${weights.length.toLocaleString("en")} of ${Explorer.at(runs.parameters, own).toLocaleString("en")}`);
-    if (supports.truth[data]) return [head, ...synthetic(weights, Explorer.unstep(supports.truth[data]))];
-    if (data in supports.named) return [head, genes(weights, supports.weights[own], supports.lists[supports.named[data]])];
-    return [head, h("details", {}, h("summary", {}, "Their places"), h("p", {}, weights.join(" ")))];
+    const linear = !Explorer.at(runs.job, own).model.includes(":");
+    if (linear && supports.truth[data]) return [head, ...synthetic(weights, Explorer.unstep(supports.truth[data]))];
+    if (linear && data in supports.named) return [head, genes(weights, supports.weights[own], supports.lists[supports.named[data]])];
+    return [head, h("details", {}, h("summary", {}, "Indices"), h("p", {}, weights.join(" ")))];
   };
 
   // The record as it lies in the results folder, but for the digits of the curve and of weights.
@@ -87,7 +88,7 @@
     const text = h("pre", { tabindex: "0" });
     const fill = () => { text.textContent ||= JSON.stringify(Explorer.record(runs, curves, supports, own), null, 1); };
     return [h("h2", {}, "Record"), h("details", { toggle: fill }, h("summary", {}, "As JSON"),
-      h("p", { class: "soft" }, "Curves and weights have four digits here, and more than 200 weights are left out; the record in the results folder has all."),
+      h("p", { class: "soft" }, "Curves and weights have four digits here, and more than 200 weights are left out; the record in the results folder has everything."),
       h("button", { type: "button", click: (event) => { fill(); Explorer.copy(text.textContent); event.target.textContent = "copied"; } }, "copy"), text)];
   };
 
@@ -100,9 +101,9 @@
     const at = (name) => Explorer.at(runs[name], own);
     const final = Object.entries(runs.metrics).filter(([, values]) => values[own] !== null).map(([name, values]) => [Explorer.words(name), Explorer.number(values[own])]);
     return [
-      Explorer.trail(...(of ? [["the number it stands behind", `#${parameters.of}`]] : []), [Explorer.runTitle(index, runs, own)]),
+      Explorer.trail(...(of ? [["a number that uses this run", `#${parameters.of}`]] : []), [Explorer.runTitle(index, runs, own)]),
       h("h1", {}, Explorer.runTitle(index, runs, own)),
-      h("p", {}, Explorer.badge(at("status")), at("diverged_round") === null ? "" : ` in round ${at("diverged_round")}`, " ", h("span", { class: "soft" }, `experiment ${at("experiment")}`)),
+      h("p", {}, Explorer.badge(at("status")), at("diverged_round") === null ? "" : ` in round ${at("diverged_round")}`, ", ", h("span", { class: "soft" }, `experiment ${at("experiment")}`)),
       h("div", { class: "columns" }, h("div", {}, h("div", { class: "panel" }, Explorer.pairs(final)), ...(curveSection(index, runs, curves, own, members) ?? [])),
         h("div", {}, traffic(runs, own), operations(runs, own),
           h("div", { class: "panel" }, Explorer.pairs([["record", h("code", {}, `${Explorer.folder(index)}/runs/${runs.path[own]}`)], ["result sha256", h("code", {}, at("result_sha256"))], ["data", h("code", {}, `${at("data")} ${at("data_sha256")}`)],
