@@ -140,18 +140,15 @@ def table1(results: Path) -> str:
     config = read_study(results).config
     ours, paper = pd.read_csv(results / RECOVERY), pd.read_csv(results / BESIDE)
     of, printed = rows_by(ours, "ratio", "method"), rows_by(paper, "ratio", "method")
-    methods = [name for name in config.methods if (ours["method"] == name).any()]
+    ratios = list(paper["ratio"].unique())
     rows = []
-    for ratio in paper["ratio"].unique():
-        row = {"N/d": exact(ratio)}
-        for name in methods:
-            label = config.methods[name].label
-            if (ratio, name) in printed:
-                row[f"{label}, paper"] = spread(printed[ratio, name], "paper_mean", "paper_sd", counts=False).text
-            row[f"{label}, ours"] = spread(of[ratio, name]).text
-        rows.append(row)
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return markdown_table(columns, [[row.get(name, "") for name in columns] for row in rows])
+    for name in (name for name in config.methods if (ours["method"] == name).any()):
+        label = config.methods[name].label
+        if (ratios[0], name) in printed:
+            texts = [spread(printed[ratio, name], "paper_mean", "paper_sd", counts=False).text for ratio in ratios]
+            rows.append([f"{label}, paper", *texts])
+        rows.append([f"{label}, ours", *(spread(of[ratio, name]).text for ratio in ratios)])
+    return markdown_table(["N/d", *map(exact, ratios)], rows)
 
 
 def record(results: Path) -> str:

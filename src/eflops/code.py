@@ -55,6 +55,7 @@ def module_file(module: str) -> Path | None:
         return None
     own = trust.own_folder()
     try:
+        # The top package alone: to find a submodule, importlib would import its parents.
         spec = importlib.util.find_spec(top) or (PathFinder.find_spec(top, [str(own)]) if own else None)
     except (ImportError, AttributeError, ValueError):
         return None

@@ -57,7 +57,9 @@ def write_bytes(path: Path, data: bytes) -> None:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
+            # Before the rename, which could otherwise reach the disk before the content does.
             os.fsync(stream.fileno())
+        # mkstemp lets only the owner read, and others may use the results too.
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -96,6 +98,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 def inflate(data: bytes) -> bytes:
     """The content of gzip or zlib data; a ValueError if it is too large for memory, as a small malicious file may
     be."""
+    # 32 more than the window: the header says whether it is gzip or zlib.
     stream = zlib.decompressobj(zlib.MAX_WBITS | 32)
     content = stream.decompress(data, most_unpacked())
     if not stream.eof or stream.unused_data:

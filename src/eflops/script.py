@@ -42,6 +42,7 @@ def run_job(snakemake: Any) -> Iterator[dict[str, Any]]:
 def logged(log: str) -> Iterator[None]:
     """Redirect all output, including that of subprocesses, to the job's log; an error ends the job."""
     sys.path.extend(filter(None, os.environ.get("EFLOPS_OWN", "").split(os.pathsep)))
+    # Snakemake's standard error, for warnings that a person should see although the job went well.
     terminal = os.dup(2)
     try:
         _send_to(Path(log))

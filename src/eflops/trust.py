@@ -108,6 +108,7 @@ def load(role: Role, name: str) -> Any:
     try:
         imported = import_module(module)
     except ModuleNotFoundError as error:
+        # The module is there, and what it imports is not.
         if error.name and not f"{module}.".startswith(f"{error.name}."):
             raise UserError(f"{name}: this {role} needs the module {error.name}, which is not installed.") from None
         right = f"put {module}.py beside the Snakefile" if ":" in name else f"create it, or write 'module:{role}'"

@@ -142,6 +142,7 @@ def l1_logistic(x: np.ndarray, y: np.ndarray, m: int) -> np.ndarray:
         return np.unique(np.concatenate([l1_logistic(x, y == label, m // len(classes)) for label in classes]))
     coefficients = np.zeros(x.shape[1])
     for c in l1_min_c(x, y, loss="log", fit_intercept=False) * np.geomspace(1.02, 1000, 60):
+        # liblinear visits the coordinates in random order, which the seed fixes.
         model = LogisticRegression(
             C=c, l1_ratio=1, solver="liblinear", fit_intercept=False, tol=1e-6, max_iter=10_000, random_state=0
         )

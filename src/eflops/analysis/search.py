@@ -108,6 +108,7 @@ def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
     trials.insert(0, "drawn", _drawn(trials.index, search["budget"]))
     trials.insert(1, "excluded", _excluded(trials, search["admit"]))
     order = trials.assign(order=-worse * trials["score"], out=trials["excluded"] != "").reset_index()
+    # Stable: of trials with equal scores the first wins, on every machine.
     return order.sort_values(["method", "out", "order"], kind="stable", ignore_index=True).drop(
         columns=["order", "out"]
     )
@@ -284,6 +285,7 @@ def _plain(value: Value | np.generic) -> Value:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, str) and value.isdigit():
         return int(value)
+    # pandas reads whole numbers as floats if any cell of their column is empty.
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) >= 1 else value
 
 

@@ -62,6 +62,7 @@ class Source:
     def limited(self, job: "ProductJob") -> "Source":
         """The source restricted to a product: its methods, its experiments, and the files that it declares."""
         gathered = [each.format(experiment=name) for name in job["experiments"] for each in (GATHERED, CURVES)]
+        # The new source shares the cache of files, because several products read the same ones.
         return replace(
             self,
             labels=dict(job["labels"]),

@@ -188,6 +188,7 @@ def check(raw: Mapping[str, object], trusted: bool = True) -> Config:
         config = Config.model_validate(raw)
     except ValidationError as error:
         raise ConfigError(sentences(error, raw)) from None
+    # One sentence per key: each method of an experiment would repeat it.
     first_by_key: dict[str, str] = {}
     for mistake in mistakes(config, trusted):
         first_by_key.setdefault(mistake.partition(": ")[0], mistake)

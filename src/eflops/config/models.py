@@ -88,7 +88,7 @@ class Dataset(Strict):
 class Synthetic(Dataset):
     """Sparse linear regression with a Toeplitz design."""
 
-    kind: Literal["synthetic"] = Field(description="the word synthetic")
+    kind: Literal["synthetic"] = Field(description="the kind of data")
     model: Literal["linear"] | ImportPath = Field("linear", description=OWN_MODEL)
     features: Count = Field(1000, description="d, the number of features")
     correlation: Annotated[float, FromText, Field(gt=-1, lt=1)] = Field(
@@ -103,7 +103,7 @@ class Synthetic(Dataset):
 class Expression(Dataset):
     """Gene expression with classes, from a matrix file; docs/your-own-data.md shows how."""
 
-    kind: Literal["expression"] = Field(description="the word expression")
+    kind: Literal["expression"] = Field(description="the kind of data")
     model: Literal["softmax"] | ImportPath = Field("softmax", description=OWN_MODEL)
     density: Part = Field(0.001, description="rho, the share of weights that a sparse model keeps")
     genes_per_class: Annotated[Count | None, FromText] = Field(
@@ -147,7 +147,7 @@ class Expression(Dataset):
 class Table(Dataset):
     """Rows with a target to predict, numbers or classes, from one file; docs/your-own-data.md shows how."""
 
-    kind: Literal["table"] = Field(description="the word table")
+    kind: Literal["table"] = Field(description="the kind of data")
     model: Literal["glm"] | ImportPath = Field(
         "glm",
         description="glm: linear regression for numbers, softmax regression for classes; or module:function for your"
@@ -195,9 +195,9 @@ class Table(Dataset):
 class Mnist(Dataset):
     """Handwritten digits, or another set of the same file format."""
 
-    kind: Literal["mnist"] = Field(description="the word mnist")
+    kind: Literal["mnist"] = Field(description="the kind of data")
     model: Literal["cnn"] | ImportPath = Field("cnn", description=OWN_MODEL)
-    source: Literal["mnist", "fashion_mnist"] = Field("mnist", description="which images")
+    source: Literal["mnist", "fashion_mnist"] = Field("mnist", description="the image set")
     ratio_per_class: Share = Field(0.01981, description="share of each class's training images that is used")
     label_concentration: Positive = Field(1.0, description="Dirichlet concentration of the clients' labels")
     test_rows: Annotated[Annotated[int, Field(ge=1, le=10_000)] | None, FromText] = Field(
@@ -262,10 +262,10 @@ class Method(Strict):
 class Experiment(Strict):
     """All combinations of ratios, methods, settings, data draws and run seeds."""
 
-    dataset: Name = Field(description="a data set of this file")
+    dataset: Name = Field(description="name of its data set")
     model: ImportPath | None = Field(None, description="a custom model instead of the data set's")
     gated: Modules | None = Field(None, description="the gated modules of that model; null: all")
-    methods: Names = Field(description="methods of this file, in the order of table columns")
+    methods: Names = Field(description="names of its methods, in the order of table columns")
     ratios: Ratios = Field([], description="values of N/d for synthetic data; empty for data of a fixed size")
     draws: Draws = Field([0], description="data seeds: draws of synthetic data, train/test splits of real data")
     seeds: Runs = Field(30, description="number of run seeds")
@@ -310,13 +310,13 @@ class Admission(Strict):
 class Search(Strict):
     """A random search with the same number of trials for every method, on draws and seeds that nothing else uses."""
 
-    dataset: Name = Field(description="a data set of this file")
+    dataset: Name = Field(description="name of its data set")
     chosen_entry: Name | None = Field(
         None, description="the entry of the chosen settings that the search writes; null: the data set's"
     )
     model: ImportPath | None = Field(None, description="a custom model instead of the data set's")
     gated: Modules | None = Field(None, description="the gated modules of that model; null: all")
-    methods: Names = Field(description="methods of this file")
+    methods: Names = Field(description="names of its methods")
     ratios: Ratios = Field([], description="values of N/d for synthetic data; empty for data of a fixed size")
     draws: Draws = Field(description="data seeds; no experiment may use them")
     seeds: Runs = Field(description="number of run seeds")
@@ -324,12 +324,10 @@ class Search(Strict):
     trials: Runs = Field(description="number of random settings per method")
     group: Count = Field(1, description="successive trials that share the settings that must be equal within a batch")
     metric: Literal["r2", "accuracy", "cross_entropy"] = Field(description="metric that ranks the trials")
-    score: Literal["mean", "mean_minus_sd"] = Field(
-        "mean", description="how the runs of a trial are combined into its score"
-    )
+    score: Literal["mean", "mean_minus_sd"] = Field("mean", description="how the score of a trial combines its runs")
     admit: Admission = Field(Admission(), description="conditions on trials that can be chosen")
     by_bytes: dict[Name, Positive] = Field(
-        {}, description="further entries from the same trials: the best that sends at most this share of dense bytes"
+        {}, description="further entries, each with a share of dense bytes: the best trial that sends at most this much"
     )
     nearest: Literal["support_recovery", "gene_frequency"] | None = Field(
         None,

@@ -95,13 +95,15 @@ class GatedSettings(FeedbackSettings):
     gates: Literal["weight", "feature", "unit"] = Field(
         "weight",
         exclude_if=lambda value: value == "weight",
-        description="what has a gate: each weight; of a linear model each feature, over all classes; of a network each"
-        " channel and unit (docs/methods.md). The constraint counts weights, and a cut keeps whole groups",
+        description="what has a gate: each weight; each input feature, over all classes (linear models); or each"
+        " channel and unit (networks; docs/methods.md). The constraint counts weights, and a cut keeps whole groups",
     )
     gate_rate: Positive = Field(0.5, description="eta_phi, the learning rate of the gate parameters")
     temperature: NonNegative = Field(0.1, description="T, the weight of the KL term; 0 disables the entropy term")
     temperature_decay: Share = Field(1.0, description="factor on T after each round; 1 keeps it constant")
-    multiplier_rate: NonNegative = Field(0.01, description="eta_lambda in units of 1/|theta|")
+    multiplier_rate: NonNegative = Field(
+        0.01, description="eta_lambda, the learning rate of the multiplier, in units of 1/|theta|"
+    )
     rho_init: Annotated[float, FromText, Field(gt=0, lt=1)] = Field(
         0.5, description="initial density: gate parameters start around logit(rho_init)"
     )

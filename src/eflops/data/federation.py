@@ -148,6 +148,7 @@ def save(federation: Federation, folder: Path, settings: DataSettings, shared: P
     arrays = _to_arrays(federation)
     elsewhere = _names_in(shared) & arrays.keys() if shared else set()
     write_npz(folder / ARRAYS, {name: array for name, array in arrays.items() if name not in elsewhere})
+    # The manifest comes last: a draw whose job was killed has none, so that it is due.
     described = _describe(arrays)
     manifest = {
         "schema": SCHEMA,

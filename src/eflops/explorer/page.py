@@ -85,6 +85,7 @@ class Coded(TypedDict, Generic[Item]):
 
 def coded(values: Iterable[Item]) -> Coded[Item]:
     """The coded form of a column."""
+    # By their JSON, because True, 1 and 1.0 are one key of a dict.
     entries = [(canonical_json(value), value) for value in values]
     distinct = dict(entries)
     indices = {name: index for index, name in enumerate(distinct)}

@@ -64,6 +64,7 @@ class References:
 
     def _index(self, values: list[Item], value: Item) -> int:
         """The index of a value in a list; a new value is appended."""
+        # By its text, because a list has no hash, and 1 and 1.0 are written differently.
         name = (id(values), repr(value))
         if name not in self._known:
             self._known[name] = len(values)

@@ -96,6 +96,7 @@ class Demonstration:
     def start(self, command: Path) -> None:
         """Start a host's command, with the programs of this Python environment."""
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        # A session of its own, so that one signal reaches the command and all that it started.
         with open(log_of(command), "wb") as log:
             self.running[command] = subprocess.Popen(
                 [str(command.resolve())],

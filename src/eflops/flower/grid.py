@@ -315,6 +315,7 @@ class GridTransport:
 
     def _count(self, way: str, content: RecordDict) -> None:
         """Add a message's payload as Flower serialises it."""
+        # A record dict deflates to the names of its records alone, so they are counted one by one.
         self.channel[way] += sum(len(part.deflate()) for part in (content, *content.values()))
         self.channel["messages"] += 1
 

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from eflops.files import write_bytes
 
+# The clocks of the hosts may differ by the leeway.
 VALID, LEEWAY = timedelta(days=30), timedelta(minutes=5)
 # The server's own processes reach the SuperLink on its own machine.
 LOCAL = ("127.0.0.1", "localhost")

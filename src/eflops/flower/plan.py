@@ -44,7 +44,9 @@ class RunConfig(Strict):
         "", description='settings that replace those of the method, such as "rounds=4 finetune_rounds=2"'
     )
     data: str = Field(
-        "", description="the server's test rows: a dealt folder or a file; empty: a draw made by the server"
+        "",
+        description="the server's test rows: a folder that `eflops deploy` wrote, or a file; empty: a draw made by the"
+        " server",
     )
     label: str = Field("", description="the column of that file that holds the classes")
     results: str = Field("results-flower", description="folder on the server for record, state and draws")

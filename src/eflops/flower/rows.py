@@ -59,7 +59,8 @@ def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
     """The federation of only this node's client, without test rows."""
     if not node.data:
         if not node.nodes:
-            raise UserError('--node-config names no data; write data="rows.csv" label="class", or a dealt folder.')
+            right = 'write data="rows.csv" label="class", or a folder that eflops deploy wrote'
+            raise UserError(f"--node-config names no data; {right}.")
         if not assignment.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
         return _draw(assignment.data, assignment.spec.pooled).subset([node.client], with_test=False)
@@ -67,7 +68,7 @@ def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
         return load(Path(node.data))
     if assignment.agreement is None:
         raise UserError(
-            f"{node.data}: the server works on a data draw, so this node needs the folder that was dealt to it."
+            f"{node.data}: the server works on a data draw, so this node needs its folder from eflops deploy."
         )
     return file_rows(node.data, node.label, assignment.agreement)
 

@@ -80,7 +80,7 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         raise UserError(f"these nodes have their own rows; {right}")
     counts = [node.rows for node in nodes.values()]
     if view.counts is not None and counts != view.counts:
-        raise UserError(f"the clients have {counts} rows, but were dealt {view.counts}.")
+        raise UserError(f"the clients have {counts} rows, but eflops deploy gave them {view.counts}.")
     numbers = {client: node.number for client, node in nodes.items()}
     # To ask for answers costs more over a network.
     fault_policy = FaultPolicy(

@@ -57,6 +57,7 @@ def _live(spec: ExecutionSpec) -> NoReturn:
     """The body of a fork: it skips the parent's exit handlers and never returns to the parent's code."""
     ended = 1
     try:
+        # The parent's handlers end its own servers, which a task must not do.
         registered_exit_handlers.clear()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)

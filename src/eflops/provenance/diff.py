@@ -178,6 +178,7 @@ def _named(frame: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     rows = frame[keys].to_numpy()
     names = [", ".join(f"{key} {value}" for key, value in zip(keys, row, strict=True)) for row in rows]
     named = frame.set_axis(names, axis=0).drop(columns=keys)
+    # Rows with the same keys cannot be matched one by one; the first stands for all.
     return named[~named.index.duplicated()]
 
 

@@ -42,6 +42,7 @@ def without_dead_units(stages: Sequence[Stage], theta: np.ndarray) -> nn.Sequent
     for number, (stage, weight) in enumerate(zip(stages, weights, strict=True)):
         before, after = alive[number], alive[number + 1]
         bias = torch.from_numpy(theta[stage.biases]) + weight.sum(2) @ constants
+        # A removed unit has the same value for every image, which the next layer gets as part of its bias.
         weight, constants = weight[after][:, before], bias.relu() * ~after
         if not before.any() or not after.any():
             continue  # then all hidden units are dead
@@ -59,6 +60,7 @@ def without_dead_units(stages: Sequence[Stage], theta: np.ndarray) -> nn.Sequent
     if not layers:  # the outputs are constants
         constant = _layer(nn.Linear, torch.zeros(len(bias), 1), bias)
         layers = [nn.Flatten(), Inputs(torch.tensor([0])), constant, nn.ReLU()]
+    # The outputs have no ReLU.
     return nn.Sequential(*layers[:-1]).eval()
 
 
@@ -80,6 +82,7 @@ def network_of(record: Record, manifest: Mapping[str, Any]) -> tuple[nn.Sequenti
 def export(network: nn.Sequential, shape: tuple[int, ...], out: Path) -> None:
     """Write a network in a form that torch can load without this package: torch.export.load(FILE).module()(images [any,
     *shape])."""
+    # Two rows: with one, torch would take the size of the batch for a constant.
     program = torch.export.export(network, (torch.zeros(2, *shape),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
     out.parent.mkdir(parents=True, exist_ok=True)
     torch.export.save(program, out)

@@ -84,6 +84,7 @@ class LinearModel:
         facts |= {"intercepts": self.intercepts.tolist(), "unit": self.unit, "id": self.id}
         table = self.features[["gene", "label"]].copy()
         for name, weights in zip(self.outputs, self.weights, strict=True):
+            # The shortest decimals that give the same float32 again.
             table[f"{WEIGHT}{name}"] = [float(str(weight)) for weight in weights.astype(np.float32)]
         for name, moment in (("centre", self.scaling.centre), ("spread", self.scaling.spread)):
             if moment is not None:

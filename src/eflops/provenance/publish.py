@@ -42,6 +42,7 @@ def publish(results: Path, out: Path, most_bytes: int = MOST_BYTES, key: Path | 
     if out.exists() and any(out.iterdir()) and not (out / checksums.NAME).exists():
         raise UserError(f"{out}: this folder is not empty and this command did not write it; name another one.")
     checksums.refuse_links_out(results)
+    # Beside `out`, on the same file system, so that a rename puts it in place at once.
     unfinished = out.with_name(f".{out.name}.part")
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
@@ -87,6 +88,7 @@ def _fill(results: Path, out: Path, signer: str) -> int:
     write_text(out / times.TABLE, times.job_times(results).to_csv(index=False))
     count = pack(results / RUNS, config.experiments, out / RECORDS)
     pack_small(results, [*manifests, *_job_files(config, results)], out / SMALL)
+    # In this order: the study holds the hash of all other files, and SHA256SUMS lists the study too.
     further_keys = {study.SIGNER: signer} if signer else {}
     files_hash = checksums.list_hash(checksums.hashes(out), STUDY)
     study.seal({**recorded.stored, **further_keys, study.FILES_HASH: files_hash}, out / STUDY)

@@ -29,6 +29,7 @@ def job_times(folder: Path) -> pd.DataFrame:
 
 
 def _row(path: Path, folder: Path) -> list[object]:
+    # A benchmark file has one row for each repetition.
     measured = pd.read_csv(path, sep="\t").mean(numeric_only=True)
     name = path.relative_to(folder).with_suffix("").as_posix()
     seconds, sampled, memory = (round(float(measured[column]), 2) for column in ("s", "cpu_time", "max_rss"))

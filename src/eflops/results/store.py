@@ -163,6 +163,7 @@ def unpacked(packed: Path) -> dict[str, bytes]:
     try:
         data = inflate(packed.read_bytes())
         lines = LINE.findall(data)
+        # The lines that fit must be all of the file: one of another form must not be skipped unseen.
         if sum(len(name) + len(text) + len(b'{"path":,"record":}\n') for name, text in lines) != len(data):
             raise ValueError("a line does not have a path and a record")
         for name, text in lines:

@@ -142,6 +142,7 @@ class ModuleModel:
             Layer(owner or "module", self.starts[group[0]], self.starts[group[-1]] + counts[group[-1]])
             for owner, group in _by_owner(each for each in self.names if each in chosen)
         )
+        # Two rows, because a norm over rows cannot train on one.
         self.attempt(Block(np.zeros((2, *self.shape), np.float32), np.zeros(2, np.int64 if classes else np.float32)))
 
     def rows(self, x: np.ndarray, y: np.ndarray) -> ModuleRows:

@@ -23,9 +23,9 @@ OVERLAP = 0.25
 METRICS = {"accuracy": "accuracy", "auc": "AUC"}
 NOTE = (
     "Mean ± standard deviation over {splits} splits, after averaging the {seeds} run seeds of a split. All settings "
-    "come from the search on the Golub data. For three classes, AUC is the mean over pairs of classes. Stability is "
-    "Nogueira's index across splits. The best federated accuracy is bold. Best subset and L1 are "
-    "fitted to the pooled training samples."
+    "come from the search on the Golub data. For three classes, AUC is the mean over pairs of classes. Genes: how "
+    "many a run selects on average; stability: Nogueira's index across splits. The best federated accuracy is bold. "
+    "Best subset and L1 are fitted to the pooled training samples."
 )
 
 
@@ -106,7 +106,8 @@ def tests(source: Source, names: Mapping[str, str]) -> Table:
         "overlap."
     )
     columns, tests = {"metric": "metric", "experiment": "data"}, pd.concat(frames, ignore_index=True)
-    return comparison_table(tests, columns, source, _all_runs(source), pairs, METRICS | dict(names))
+    words, families = METRICS | dict(names), "the rows of one metric and one data set"
+    return comparison_table(tests, columns, source, _all_runs(source), pairs, words, families)
 
 
 def figure(source: Source, names: Mapping[str, str]) -> Figure:

@@ -177,6 +177,7 @@ def _draw(axes: Axes, runs: pd.DataFrame, metric: str, source: Source) -> None:
     colours = [style(method)[0] for method in methods]
     data = {"data": runs, "x": "case", "y": metric, "hue": "method", "hue_order": methods, "palette": colours}
     seaborn.stripplot(**data, legend=False, ax=axes, dodge=True, jitter=False, size=3, alpha=0.5)
+    # A strip plot spreads the methods over 0.8; a point plot's dodge is the distance from the first to the last.
     dodge = 0.8 - 0.8 / len(methods) if len(methods) > 1 else False
     marks = {"markers": [style(method)[1] for method in methods], "markersize": 5, "linestyle": "none"}
     seaborn.pointplot(**data, **marks, legend=False, ax=axes, dodge=dodge, errorbar="sd", err_kws={"lw": 1})

@@ -56,7 +56,7 @@ def frequency(source: Source, splits: str, seeds: str = "") -> Table:
     columns = {source.labels[method]: _ranked(data[data["method"] == method]) for method in methods}
     return Table(
         data,
-        [{"place": str(rank + 1)} | {label: cells[rank] for label, cells in columns.items()} for rank in range(PROBES)],
+        [{"rank": str(rank + 1)} | {label: cells[rank] for label, cells in columns.items()} for rank in range(PROBES)],
         f"{note}. Where runs select several probes of one gene, `any` is the share with at least one of them.",
         picked.merge(names.rename(columns={"label": "gene"})[["probe", "gene"]]),
         "value",

@@ -54,9 +54,9 @@ def costs(source: Source) -> Table:
     note = (
         f"Mean and 95 % interval over {units_in_words(runs)}. Open gates: the expected number after training. Bytes "
         "are those of the messages as serialised, both ways, as a share of as many dense messages; the paper's "
-        "formula has no indices. Megabytes are of training and finetuning. Operations are multiply-accumulates of "
-        "one prediction without dead units, and the share of the dense network's that is removed. The best federated "
-        "method is bold."
+        "formula has no indices. Megabytes are of training and finetuning. Operations are the multiply-"
+        "accumulates of kept weights in one prediction, without dead units; removed: the share of the dense network's "
+        "operations that is left out. The best federated method is bold."
         f"{too_few(cells['units'])}"
     )
     return Table(cells, rows, note, runs)

@@ -162,7 +162,7 @@ def figure(
             line_key(words, color="0.3", marker="o", markersize=5, linestyle="", markerfacecoloralt="w", fillstyle=fill)
             for fill, words in zip(FILLS, names.values(), strict=False)
         ]
-        axes[0, 0].legend(handles=keys, loc="lower right", fontsize=6.5)
+        drawing.legend(handles=keys, loc="outside upper center", ncols=len(keys))
         method_legend(drawing, cells["method"], source, columns=6)
         return drawing
 

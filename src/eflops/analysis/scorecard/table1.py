@@ -83,6 +83,7 @@ def _lines(evidence: Evidence, prefix: str, minus: bool) -> Iterator[Line]:
 
 def difference(one: Printed, other: Printed) -> Printed:
     """The difference of two of the paper's numbers, and its standard deviation over seeds."""
+    # Rounded, because differences of decimals leave a residue in binary.
     return Printed(round(one.value - other.value, 12), float(np.hypot(one.sd or 0.0, other.sd or 0.0)))
 
 

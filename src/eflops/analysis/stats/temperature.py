@@ -65,7 +65,7 @@ def effects(differences: pd.DataFrame, overlap: float = 0.0) -> pd.DataFrame:
         differences: as returned by `twins`.
         overlap: test samples per training sample if draws are overlapping splits.
 
-    Returns: the columns `EFFECT`. Groups (`by`, `group`): all settings, each N/d, the smallest N/d less the largest,
+    Returns: the columns `EFFECT`. Groups (`by`, `group`): all settings, each N/d, the smallest N/d minus the largest,
         each number of local steps, and thirds of the gate rate; the last two are about the mean over N/d.
         missing: settings left out because one of their runs diverged; helps, hurts: settings whose mean
         difference is above and below 0.
@@ -105,7 +105,12 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]
     if len(ratios) > 1:
         for ratio in ratios:
             yield "N/d", f"N/d {ratio:.2f}", float(ratio), rows[rows["ratio"] == ratio]
-        yield "contrast", f"N/d {ratios[0]:.2f} less {ratios[-1]:.2f}", math.nan, _contrast(rows, ratios[0], ratios[-1])
+        yield (
+            "contrast",
+            f"N/d {ratios[0]:.2f} minus {ratios[-1]:.2f}",
+            math.nan,
+            _contrast(rows, ratios[0], ratios[-1]),
+        )
     if STEPS in rows and rows[STEPS].nunique() > 1:
         for steps in sorted(rows[STEPS].unique()):
             yield "local steps", pluralise(int(steps), "local step"), math.nan, rows[rows[STEPS] == steps]

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from eflops.analysis.scorecard.card import Card
+from eflops.analysis.scorecard.line import count_verdicts
+from eflops.analysis.scorecard.sections import section_of
 from eflops.analysis.source import Source
 from eflops.analysis.summary import effects, verdicts
 from eflops.analysis.summary.point import Point, Subject, Summary
@@ -63,6 +65,8 @@ def closing(results: Path) -> str:
     return "\n".join(
         [
             *(f"{point.headline}: {point.text}" for point in summary.headlines),
-            f"All findings: {more}. Every number with its runs: open {page} in a browser.",
+            f"Claims: {count_verdicts([section_of('claim')], summary.verdicts)}",
+            f"All findings: {more}",
+            f"Every number with its runs: open {page} in a browser.",
         ]
     )

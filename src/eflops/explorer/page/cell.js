@@ -121,7 +121,7 @@
     const only = line.paper || line.ours.length === 1 ? line.ours[0] : null;  // a number's second value is that at nearest settings
     const head = [
       Explorer.trail(["Scorecard", "#scorecard"], [`${line.section}: ${line.id}`]),
-      h("h1", {}, `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
+      h("h1", {}, line.short || `${line.section}: ${about}`), h("p", {}, Explorer.badge(line.verdict)), only ? h("p", { class: "value" }, Explorer.number(only.mean)) : null,
       line.ours.length > 1 ? Explorer.table({ caption: "Our values", rows: Explorer.namedValues(line), columns: [{ name: "value", head: true, value: (each) => each.label },
         ...["mean", "low", "high", "n", "diverged"].map((name) => ({ name, number: true, value: (each) => each[name] }))] }) : null];
     const reference = index.card.behind[place];

@@ -61,8 +61,10 @@
     const colour = `var(--${{ agrees: "good", differs: "bad", "agrees at nearest settings": "near" }[line.verdict] ?? "half"})`;
     const zero = !line.paper && named.some((each) => each.low < 0) ? [0] : [];
     const unit = line.paper ? `for one more of the ${named[0].n} ${named[0].unit}` : `of the mean over ${named[0].n} ${named[0].unit}`;
-    const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: 190, x: { label: null, grid: true, nice: true, inset: 10 },
-      y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text) }, marks: [
+    // On a phone the names leave room for the intervals.
+    const [room, letters] = wideWidth() < 500 ? [125, 20] : [190, 30];
+    const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: room, x: { label: null, grid: true, nice: true, inset: 10 },
+      y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > letters ? text.slice(0, letters - 1) + "…" : text) }, marks: [
         Plot.ruleX(zero), line.paper ? Plot.ruleX([line.paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,
         Plot.link(named, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: colour, strokeWidth: 5, strokeOpacity: 0.55, strokeLinecap: "butt" }),
         Plot.dot(named, { x: "mean", y: "label", fill: colour, r: 4.5, title: (each) => `${each.name}: ${Explorer.number(each.mean)} (${Explorer.number(each.low)} to ${Explorer.number(each.high)})` })] });
@@ -104,7 +106,8 @@
     const facets = { fx: points.some((point) => point.fx !== undefined) ? "fx" : undefined, fy: points.some((point) => point.fy !== undefined) ? "fy" : undefined };
     const order = number ? undefined : [...new Set(xs)];
     const place = number ? { x: "x", y: "y" } : { x: "y", y: "x" };
-    const links = points.length <= 1200 ? { href: "href", ariaLabel: "title" } : {};
+    // Links and titles of thousands of points take the browser long; a click opens those points.
+    const links = points.length <= 1200 ? { href: "href", ariaLabel: "title", title: "title" } : {};
     const below = { labelAnchor: "center", labelArrow: "none", labelOffset: 42 };
     const value = { label: y, grid: true, nice: true };
     const rest = number
@@ -115,7 +118,7 @@
     if (number && !type && values.length <= 12 && values.every(Number.isInteger)) Object.assign(rest.x, { ticks: values, tickFormat: "d" });
     // Methods at one value stand side by side.
     const room = wideWidth() / new Set(points.map((point) => point.fx)).size / values.length;
-    const apart = methods.length > 1 && values.length <= 12 && points.length <= 1200 ? Math.min(7, (number ? 0.5 * room : 20) / methods.length) : 0;
+    const apart = methods.length > 1 && values.length <= 12 ? Math.min(7, (number ? 0.5 * room : 20) / methods.length) : 0;
     if (apart && number) rest.x.inset = 8 + apart * methods.length / 2;
     const beside = (mark) => (apart ? methods : [null]).map((method, at) => mark({ ...facets,
       ...(apart ? { filter: (each) => each.method === method, [number ? "dx" : "dy"]: (at - (methods.length - 1) / 2) * apart } : {}) }));
@@ -129,7 +132,7 @@
         zero ? (number ? Plot.ruleY([0]) : Plot.ruleX([0])) : null,
         beside((look) => range(points.filter((point) => point.low !== undefined), { ...look, ...place, stroke: "method", strokeOpacity: 0.4 })),
         connect && number ? beside((look) => Plot.line(points, { ...look, x: "x", y: "y", z: (point) => `${point.method} ${point.series ?? ""}`, stroke: "method", strokeWidth: 1.3, sort: "x" })) : null,
-        beside((look) => Plot.dot(points, { ...look, ...place, ...links, title: "title", fill: "method", symbol: "method", r: points.length > 400 ? 2.5 : 4, fillOpacity: means ? 0.55 : 0.9 })),
+        beside((look) => Plot.dot(points, { ...look, ...place, ...links, fill: "method", symbol: "method", r: points.length > 400 ? 2.5 : 4, fillOpacity: !means ? 0.9 : points.length > 1200 ? 0.25 : 0.55 })),
         means ? beside((look) => range(means.filter((mean) => mean.low !== null), { ...look, ...place, stroke: "method", strokeWidth: 2.5 })) : null,
         joined ? beside((look) => Plot.line(means, { ...look, x: "x", y: "y", stroke: "method", strokeWidth: 2, sort: "x" })) : null,
         means && !number ? beside((look) => Plot.tickX(means, { ...look, x: "y", y: "x", stroke: "method", strokeWidth: 3 })) : null,

@@ -103,7 +103,7 @@
     return [
       Explorer.trail(...(of ? [["a number that uses this run", `#${parameters.of}`]] : []), [Explorer.runTitle(index, runs, own)]),
       h("h1", {}, Explorer.runTitle(index, runs, own)),
-      h("p", {}, Explorer.badge(at("status")), at("diverged_round") === null ? "" : ` in round ${at("diverged_round")}`, " ", h("span", { class: "soft" }, `experiment ${at("experiment")}`)),
+      h("p", {}, Explorer.badge(at("status")), at("diverged_round") === null ? "" : ` in round ${at("diverged_round")}`, ", ", h("span", { class: "soft" }, `experiment ${at("experiment")}`)),
       h("div", { class: "columns" }, h("div", {}, h("div", { class: "panel" }, Explorer.pairs(final)), ...(curveSection(index, runs, curves, own, members) ?? [])),
         h("div", {}, traffic(runs, own), operations(runs, own),
           h("div", { class: "panel" }, Explorer.pairs([["record", h("code", {}, `${Explorer.folder(index)}/runs/${runs.path[own]}`)], ["result sha256", h("code", {}, at("result_sha256"))], ["data", h("code", {}, `${at("data")} ${at("data_sha256")}`)],

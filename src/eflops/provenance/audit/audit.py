@@ -110,6 +110,7 @@ def audit(folder: Path, options: Options | None = None) -> Report:
         with opened(folder) as store:
             _audit_store(store, read_study(store.folder, *options.configs), report, options)
     except UserError as error:
+        # Where files are damaged, their findings explain why the rest cannot be read.
         if not report.findings:
             raise
         report.findings.append(Finding("damaged", str(folder), f"the other checks could not run ({error})"))
@@ -183,6 +184,7 @@ def _examine_all(context: AuditContext, report: Report) -> dict[str, Examined]:
     groups: dict[str, list[str]] = {name: [] for name in (*context.config.experiments, *context.config.searches)}
     for path in context.store.record_paths():
         groups.setdefault(path.partition("/")[0], []).append(path)
+    # So that no process starts the largest experiment when the others are done.
     largest_first = sorted(((name, paths) for name, paths in groups.items() if paths), key=lambda group: -len(group[1]))
     examined = {}
     for (name, _), (each, texts) in zip(largest_first, side_by_side(_examine, largest_first, context), strict=True):

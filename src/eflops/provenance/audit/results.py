@@ -116,6 +116,7 @@ def _traffic(entry: Record, clients: int) -> Iterator[str]:
     """Check the bytes of each phase, which follow from its rounds, the selected clients and the message size."""
     result, job = entry.result, entry.origin.job
     there = 1 if job.pooled else clients
+    # As in training: 0.29 * 100 is 28.999... in binary.
     selected = max(1, math.floor(job.client_fraction * there + 1e-9))
     gated = result.parameters - len(result.ungated)
     for phase, rounds in rounds_of(entry.origin.settings).items():

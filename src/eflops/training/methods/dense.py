@@ -157,6 +157,7 @@ def _step(theta: np.ndarray, gradients: np.ndarray, rates: np.ndarray, limits: n
         gradient = gradients[run]
         if only.size:
             for index in range(gradient.size):
+                # A choice, not a product with the mask: infinity times 0 would be NaN.
                 gradient[index] = gradient[index] if only[run, index] else ZERO
         clip(gradient, limits[run])
         add(theta[run], gradient, -rates[run])

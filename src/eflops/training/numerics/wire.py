@@ -79,6 +79,7 @@ def encode(frame: Frame, layout: bytes = b"") -> bytes:
     if ungated is not None:
         parts.append(_COUNT.pack(ungated.size))
     parts += [_FLOAT.pack(number) for number in frame.numbers]
+    # Indices that are not sent are still in the checksum, so that another support is an error.
     indices = b"" if frame.indices is None else _index_bytes(frame.indices, frame.size)
     if not frame.implicit:
         parts.append(indices)
@@ -133,7 +134,7 @@ def encoded_size(
 
 
 def paper_bytes(values: int) -> int:
-    """The bytes of `count` values by the paper's formula: 4 bytes per value and no indices.
+    """The bytes of so many values by the paper's formula: 4 bytes per value and no indices.
 
     FedAvg sends |theta| values a message, Fed-IHT rho |theta|, and E-FLoPS, with a gate beside each, 2 rho |theta|.
     """
