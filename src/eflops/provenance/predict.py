@@ -142,7 +142,7 @@ def linear_model_of(store: Store, experiment: str, method: str, draw: int, seed:
     settings, meta = manifest["settings"], manifest["meta"]
     if settings["kind"] not in KINDS or ":" in run.origin.job.model:
         what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"
-        raise UserError(f"{experiment} is on {what}; this command serves linear models of table and expression data.")
+        raise UserError(f"{experiment} is on {what}; this command exports linear models of table and expression data.")
     if not run.result.weights:
         raise UserError(f"{RUNS}/{path}: this run {run.result.status} and has no weights; name another seed or draw.")
     file = store.folder / paths.GENES.format(dataset=run.run.dataset)
