@@ -398,7 +398,7 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     dense, regime, feedback, more_bytes, from_server, formula = points(made, "Sparse messages throughout")
     assert dense.startswith("In the runs of Table 1, E-FLoPS sends no more than dense FedAvg: 14% of")
     assert regime == (
-        "With sparse messages from the first round, as the paper describes, at 14% of dense bytes, E-FLoPS's support "
+        "With sparse messages throughout, as the paper describes, at 14% of dense bytes, E-FLoPS's support "
         f"recovery changes from Table 1's by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64."
     )
     assert feedback.startswith("With error feedback (ours), at 14% of dense bytes, ")

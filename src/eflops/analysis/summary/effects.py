@@ -29,7 +29,7 @@ PRIORS = {"Table 1": "figures/fig_prior", "Table 2": PRIOR}
 OTHER_DATA = {"leukaemia data": needs.TEMPERATURE_GOLUB, "MNIST": needs.TEMPERATURE_MNIST}
 SPARSE = {"sparse_server": "messages sparse from the server only, from the first round"}
 FEEDBACK = {
-    "sparse_both": "sparse messages from the first round, as the paper describes",
+    "sparse_both": "sparse messages throughout, as the paper describes",
     "feedback14": "error feedback (ours)",
     "feedback27": "error feedback and at most 27 % of dense bytes",
 }
