@@ -320,8 +320,8 @@ def shared_gates(_: Card, source: Source) -> Iterator[Point]:
     if units is not None:
         of = units.pivot(index="method", columns="metric", values="mean")
         rows = [
-            f"{row['accuracy']:.3f} ({row['kept']:.0f} weights, {row['macs_removed']:.1%} of operations removed) with a "
-            f"gate per {'unit' if method != METHOD else 'weight'}"
+            f"{row['accuracy']:.3f} ({row['kept']:.0f} weights, {row['macs_removed']:.1%} of operations removed) with "
+            f"a gate per {'unit' if method != METHOD else 'weight'}"
             for method, row in of.iterrows()
         ]
         what = "Accuracy on MNIST with a tenth of the weights, cut only at the end"
