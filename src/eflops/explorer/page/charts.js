@@ -61,8 +61,10 @@
     const colour = `var(--${{ agrees: "good", differs: "bad", "agrees at nearest settings": "near" }[line.verdict] ?? "half"})`;
     const zero = !line.paper && named.some((each) => each.low < 0) ? [0] : [];
     const unit = line.paper ? `for one more of the ${named[0].n} ${named[0].unit}` : `of the mean over ${named[0].n} ${named[0].unit}`;
-    const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: 190, x: { label: null, grid: true, nice: true, inset: 10 },
-      y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > 30 ? text.slice(0, 29) + "…" : text) }, marks: [
+    // On a phone the names leave room for the intervals.
+    const [room, letters] = wideWidth() < 500 ? [125, 20] : [190, 30];
+    const plot = Plot.plot({ ...base(`Intervals of ${line.id}`, wideWidth()), height: 70 + named.length * 26, marginLeft: room, x: { label: null, grid: true, nice: true, inset: 10 },
+      y: { label: null, domain: named.map((each) => each.label), tickFormat: (text) => (text.length > letters ? text.slice(0, letters - 1) + "…" : text) }, marks: [
         Plot.ruleX(zero), line.paper ? Plot.ruleX([line.paper.value], { strokeDasharray: "5 3", strokeWidth: 1.5 }) : null,
         Plot.link(named, { x1: "low", x2: "high", y1: "label", y2: "label", stroke: colour, strokeWidth: 5, strokeOpacity: 0.55, strokeLinecap: "butt" }),
         Plot.dot(named, { x: "mean", y: "label", fill: colour, r: 4.5, title: (each) => `${each.name}: ${Explorer.number(each.mean)} (${Explorer.number(each.low)} to ${Explorer.number(each.high)})` })] });
