@@ -12,13 +12,12 @@ from eflops.config import study
 from eflops.config.load import check
 from eflops.config.models import Config
 from eflops.config.plan import Plan, all_plans, cell_specs, plan_of
-from eflops.config.products import product_job
+from eflops.config.products import product_job, shown_methods
 from eflops.config.products import products as planned_products
 from eflops.data.build import build, write_features
 from eflops.data.federation import save
 from eflops.data.job import job_of
 from eflops.files import write_text
-from eflops.provenance.explain.recompute import method_labels
 from eflops.provenance.explain.verdicts import scorecard_experiments
 from eflops.results import labels, record
 from eflops.results.paths import SCORECARD
@@ -114,7 +113,8 @@ def _make_input(config: Config, path: str, results: Path) -> None:
 
 
 def _judge(config: Config, results: Path) -> None:
-    targets = targets_of(results)
-    card = scorecard.scorecard(results, targets, method_labels(config), scorecard_experiments(results, config))
+    experiments = scorecard_experiments(results, config)
+    labels = shown_methods(config, experiments)["labels"]
+    card = scorecard.scorecard(results, targets_of(results), labels, experiments)
     for form in ("md", "json"):
         scorecard.write(card, results / f"scorecard.{form}")

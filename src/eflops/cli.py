@@ -240,7 +240,7 @@ def times(
 
     estimate = whole_run(results, cores or CORES)
     if not estimate:
-        raise UserError(f"{results}: no job of a whole run was timed there; make one with: snakemake --cores 2 all")
+        raise UserError(f"{results}: no job of a full run was timed there; make one with: snakemake --cores 2 all")
     say(estimate)
 
 
@@ -345,7 +345,7 @@ def verify(
     if explained:
         say(f"The number rebuilt from the records: {rebuilt(explained)}")
     if not any(each.outcome != "not checked" for each in verified):
-        raise UserError(f"{file or store.folder}: no run is behind this that could be {how} again; nothing was.")
+        raise UserError(f"{file or store.folder}: no run behind this can be {how} again.")
     return int(not passed(explained, verified))
 
 

@@ -87,7 +87,7 @@ def test_flower_is_told_to_install_nothing_before_a_run() -> None:
         ({"fraction": 1.5}, "--run-config.fraction: 1.5 is wrong"),
         ({"faults": "ignore"}, "--run-config.faults: 'ignore' is wrong; it should be 'stop', 'continue' or 'repeat'"),
         ({"settings": "round=3"}, "settings.round: 'round' is not known; did you mean 'rounds'?"),
-        ({"settings": "rounds"}, "settings has 'rounds', which is no setting"),
+        ({"settings": "rounds"}, "settings has 'rounds', which is not a setting"),
         ({"config": "other.yaml"}, "config names 'other.yaml', which the app's bundle does not contain"),
     ],
 )

@@ -187,7 +187,7 @@ def test_an_address_that_a_shell_would_run_is_refused(
     tmp_path: Path, option: str, address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert deploy(tmp_path, option, address) == 2
-    assert "is no name of a host and no IP address" in capsys.readouterr().err
+    assert "is neither a host name nor an IP address" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 

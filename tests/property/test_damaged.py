@@ -87,7 +87,7 @@ def test_chosen_settings_that_are_none_are_refused_by_adopt(
     into.write_text(content)
     code = main(["adopt", str(tmp_path / "search.json"), "--into", str(into), "--keep", str(tmp_path / "kept")])
     assert code == (0 if content == "" else 2)
-    assert ("is no file of chosen settings" in capsys.readouterr().err) == (content != "")
+    assert ("is not a file of chosen settings" in capsys.readouterr().err) == (content != "")
 
 
 @pytest.mark.parametrize("part", ["entry", "method", "setting"])
@@ -101,5 +101,5 @@ def test_names_in_a_search_that_are_more_than_names_are_refused_by_adopt(
     (tmp_path / "search.json").write_text(json.dumps(choice))
     into = tmp_path / "chosen.yaml"
     assert main(["adopt", str(tmp_path / "search.json"), "--into", str(into), "--keep", str(tmp_path)]) == 2
-    assert "is no name" in capsys.readouterr().err
+    assert "is not a name" in capsys.readouterr().err
     assert not into.exists()

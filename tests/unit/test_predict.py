@@ -1,6 +1,7 @@
 """A run's model as CSV: it says what the run said of its test samples, and is refused where it cannot."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,14 @@ def test_a_number_is_predicted_in_its_unit_with_the_error_that_the_run_measured(
     table = pd.read_csv("model.csv", comment="#")
     assert table["feature"][0] == "age"
     assert set(table["feature"][:3]) == {"age", "sex=f", "sex=m"}
+
+
+def test_a_feature_may_have_any_name(regression: Path) -> None:
+    model = linear_model_of(Store(regression), "mine", "fedavg", 0, 0)
+    names = {"age": "# age: 1", "noise0": "weight: pressure", "noise1": '=1+"1",2'}
+    replace(model, features=model.features.replace({"gene": names})).write(Path("model.csv"))
+    pd.read_csv("t.csv").rename(columns=names).to_csv("renamed.csv", index=False)
+    pd.testing.assert_frame_equal(read_model(Path("model.csv")).predict("renamed.csv"), model.predict("t.csv"))
 
 
 def test_a_packed_folder_gives_the_same_model(regression: Path) -> None:

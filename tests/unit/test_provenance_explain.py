@@ -140,9 +140,9 @@ def test_a_number_that_does_not_follow_from_the_records_is_said_to(results: Path
 @pytest.mark.parametrize(
     ("words", "column", "message"),
     [
-        (("0.65",), "eflops", r"no row fits '0\.65'; there are ratio \(0\.64, 1\.0\)"),
-        (("0.64",), None, r"rows fit; select one by method \(eflops"),
-        (("0.64",), "elfops", "no row fits 'elfops'"),
+        (("0.65",), "eflops", r"no row matches '0\.65'; there are ratio \(0\.64, 1\.0\)"),
+        (("0.64",), None, r"rows match; select one by method \(eflops"),
+        (("0.64",), "elfops", "no row matches 'elfops'"),
     ],
 )
 def test_an_address_that_names_no_cell_is_answered_with_what_there_is(

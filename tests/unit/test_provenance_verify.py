@@ -131,7 +131,7 @@ def test_a_number_without_runs_is_not_said_to_be_verified(
     true = explanation.explain_cell
     monkeypatch.setattr(explanation, "explain_cell", lambda *given: replace(true(*given), runs=()))
     assert main(["verify", str(small_results / TABLE), *ADDRESS]) == 2
-    assert "no run is behind this that could be trained again; nothing was." in capsys.readouterr().err
+    assert "no run behind this can be trained again." in capsys.readouterr().err
 
 
 def test_after_a_single_target_the_config_of_the_working_folder_stands_for_the_study(

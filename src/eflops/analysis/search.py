@@ -252,7 +252,9 @@ def adopt(into: Path, chosen: Path, keep: Path) -> None:
         }
         kept = {path.name: path.read_bytes() for path in (chosen.with_suffix(ending) for ending in OUTCOME)}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise UserError(f"{chosen}: this is not a search's choice ({error}); make it with: snakemake search") from None
+        raise UserError(
+            f"{chosen}: this is not the result of a search ({error}); make it with: snakemake search"
+        ) from None
     for entry, methods in settings.items():
         put(into, entry, methods)
     for name, content in kept.items():
@@ -268,12 +270,12 @@ def put(into: Path, dataset: str, settings: Mapping[str, Settings]) -> None:
         plain = [value for methods in entries for values in methods.values() for value in values.values()]
         chosen = {**(present or {}), dataset: settings}
     except (yaml.YAMLError, ValueError, TypeError, AttributeError):
-        raise UserError(f"{into}: this is no file of chosen settings; name another one with --into.") from None
+        raise UserError(f"{into}: this is not a file of chosen settings; name another one with --into.") from None
     if strange := [value for value in plain if not isinstance(value, bool | int | float | str | None)]:
-        raise UserError(f"{dataset}: {strange[0]!r} is no setting; rank the search again with: snakemake search")
+        raise UserError(f"{dataset}: {strange[0]!r} is not a setting; rank the search again with: snakemake search")
     names = [dataset, *settings, *(key for values in settings.values() for key in values)]
     if strange := [name for name in names if not re.fullmatch(r"\w+", name)]:  # it could be more YAML than a name
-        raise UserError(f"{dataset}: {strange[0]!r} is no name; rank the search again with: snakemake search")
+        raise UserError(f"{dataset}: {strange[0]!r} is not a name; rank the search again with: snakemake search")
     content = yaml.safe_dump(chosen, default_flow_style=None, sort_keys=False, width=math.inf)
     write_text(into, f"{HEADER}\n{content}")
 

@@ -38,16 +38,14 @@ def prepare(
     """Write the folder of each host, print the commands to run there, and start them here if requested."""
     for name in filter(None, [*addresses, listen]):
         if not ADDRESS.fullmatch(name):
-            raise UserError(f"--address: {name!r} is no name of a host and no IP address.")
+            raise UserError(f"--address: {name!r} is neither a host name nor an IP address.")
     flower_run = plan(parse_config_args([run_config]), Path.cwd(), config)
     hosts = Hosts(
         folder, flower_run, None if flower_run.run_config.data else make_draw(flower_run), addresses, port, listen
     )
     # The label stands in the nodes' commands, between quotes of the shell and of Flower.
     if odd := sorted({*"\"'$`\\\n"} & {*flower_run.run_config.label}):
-        raise UserError(
-            f"--run-config: label holds {odd[0]!r}, which a shell would not leave as it is; rename the column."
-        )
+        raise UserError(f"--run-config: label contains {odd[0]!r}, which a shell would change; rename the column.")
     _make_room(folder)
     hosts.prepare(config)
     for host in (hosts.server, *hosts.nodes):

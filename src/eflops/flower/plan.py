@@ -167,7 +167,7 @@ def _setting(text: str) -> tuple[str, Any]:
     """A setting; its value is JSON, or else a word."""
     key, separator, value = text.partition("=")
     if not separator:
-        raise UserError(f"{OPTION}: settings has {text!r}, which is no setting; write key=value, such as rounds=20.")
+        raise UserError(f"{OPTION}: settings has {text!r}, which is not a setting; write key=value, such as rounds=20.")
     try:
         return key, json.loads(value)
     except ValueError:

@@ -41,7 +41,7 @@ def data_folder(store: Store, name: str, expected: str, folder: Path, stored: bo
             "has changed."
         )
     if made["meta"] != manifest["meta"]:
-        raise OtherData(f"{DATA}/{name}: its facts (meta) are not those that its settings give.")
+        raise OtherData(f"{DATA}/{name}: its meta data differ from those that its settings give.")
     return again
 
 

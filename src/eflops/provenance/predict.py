@@ -7,6 +7,7 @@ weight 0 are listed last: if rows are scaled separately, their mean and deviatio
 
 import json
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,8 @@ def read_model(path: Path) -> LinearModel:
     """The model of a CSV that `write` made."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-        texts = dict(line.removeprefix(MARK).split(": ", 1) for line in lines if line.startswith(MARK))
+        head = takewhile(lambda line: line.startswith(MARK), lines)  # further down, a feature may have such a name
+        texts = dict(line.removeprefix(MARK).split(": ", 1) for line in head)
         facts: dict[str, Any] = {key: json.loads(value) for key, value in texts.items()}
         kind = facts.get("kind", "expression")
         types = {KINDS[kind]: str, "label": str}
@@ -140,7 +142,7 @@ def linear_model_of(store: Store, experiment: str, method: str, draw: int, seed:
     settings, meta = manifest["settings"], manifest["meta"]
     if settings["kind"] not in KINDS or ":" in run.origin.job.model:
         what = f"data of kind {settings['kind']} with the model {run.origin.job.model}"
-        raise UserError(f"{experiment} is on {what}; this command serves linear models of table and expression data.")
+        raise UserError(f"{experiment} is on {what}; this command exports linear models of table and expression data.")
     if not run.result.weights:
         raise UserError(f"{RUNS}/{path}: this run {run.result.status} and has no weights; name another seed or draw.")
     file = store.folder / paths.GENES.format(dataset=run.run.dataset)

@@ -109,7 +109,7 @@ def write(card: Scorecard, path: Path) -> None:
     elif path.suffix == ".json":
         write_text(path, json.dumps(card.as_json(), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
     else:
-        raise UserError(f"{path}: a scorecard is written as .md, .json.")
+        raise UserError(f"{path}: name a .md or a .json file for the scorecard.")
 
 
 def markdown(card: Scorecard) -> str:

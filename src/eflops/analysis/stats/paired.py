@@ -120,7 +120,7 @@ def _pairs(
     doubled = runs[runs.duplicated(["method", *keys])]
     if len(doubled):
         method, *pair = doubled.iloc[0][["method", *pair_on]]
-        raise UserError(f"{method} has {_name(pair_on, pair)} twice; pair on all that tells its runs apart.")
+        raise UserError(f"{method} has {_name(pair_on, pair)} twice; pair on every column that distinguishes its runs.")
     there = runs.assign(there=True).pivot(index=keys, columns="method", values="there").reindex(columns=methods)
     for method in methods:
         lacking = there.index[there[method].isna()]
@@ -134,7 +134,10 @@ def _pairs(
 
 
 def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in zip(pair_on, pair, strict=True))
+    return ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in zip(pair_on, pair, strict=True)
+    )
 
 
 def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:

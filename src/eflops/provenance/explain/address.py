@@ -77,10 +77,10 @@ def find_cell(frame: pd.DataFrame, address: Address, labels: Mapping[str, str]) 
     for word in words:
         fitting = rows[_fits(rows, word, keys, labels)]
         if fitting.empty:
-            raise UserError(f"{address.file}: no row fits '{word}'; there are {_choices(rows, keys)}.")
+            raise UserError(f"{address.file}: no row matches '{word}'; there are {_choices(rows, keys)}.")
         rows = fitting
     if len(rows) > 1:
-        raise UserError(f"{address.file}: {len(rows)} rows fit; select one by {_choices(rows, keys)}.")
+        raise UserError(f"{address.file}: {len(rows)} rows match; select one by {_choices(rows, keys)}.")
     row = rows.iloc[0]
     column = address.column if address.column and named else _favoured(row, values, address.file)
     return DataCell({key: row[key] for key in keys}, column, row[column], int(rows.index[0]))

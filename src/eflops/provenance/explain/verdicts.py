@@ -1,7 +1,7 @@
 """Lines of the scorecard: their recomputed verdicts, and the runs that each verdict read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,6 +15,7 @@ from eflops.analysis.scorecard.evidence import Evidence
 from eflops.analysis.scorecard.sections import OF_CLAIMS, section_of
 from eflops.analysis.source import Source
 from eflops.config.models import Config
+from eflops.config.products import shown_methods
 from eflops.provenance.explain.address import same_value
 from eflops.results.paths import GATHERED
 
@@ -86,5 +87,7 @@ def runs_behind(source: Source, line: LineJson, reads: Sequence[Read]) -> pd.Dat
 
 def evidence_of(source: Source, config: Config) -> Reading:
     """The evidence of the scorecard: the experiments that it needs and the config defines."""
-    targets = targets_of(source.results)
-    return Reading(source, frozenset(scorecard_experiments(source.results, config)), read_paper(targets))
+    experiments = scorecard_experiments(source.results, config)
+    # The workflow's scorecard knows the methods of these experiments only; it calls the others by their names.
+    known = replace(source, labels=shown_methods(config, experiments)["labels"])
+    return Reading(known, frozenset(experiments), read_paper(targets_of(source.results)))
