@@ -18,8 +18,9 @@ from eflops.analysis.cells import rows_by, spread
 from eflops.analysis.scorecard.claims.synthetic import MARGIN
 from eflops.analysis.scorecard.line import MARKS, VERBS
 from eflops.analysis.scorecard.verdict import Verdict
+from eflops.analysis.stats.temperature import LIMITED
 from eflops.analysis.summary.point import Summary
-from eflops.analysis.text import exact, listed, markdown_table, markdown_text, signed
+from eflops.analysis.text import MINUS, exact, listed, markdown_table, markdown_text, signed
 from eflops.config.study import read_study
 from eflops.errors import UserError
 from eflops.files import read_json
@@ -85,19 +86,24 @@ def _counts(results: Path) -> str:
 
 
 def _entropy(results: Path) -> str:
-    """Whether some T above 0 raises test R2 or support recovery by more than the margin of the claims, on average."""
+    """Whether some T above 0 raises test R2 or support recovery by more than the margin of the claims: averaged over
+    N/d, and for R2 at the N/d where it does so most clearly."""
     cells = pd.read_csv(results / needs.TEMPERATURE)
     over_all = cells[(cells["by"] == "all") & cells["metric"].isin(METRICS)]
-    metrics = " or ".join(words for name, words in METRICS.items() if (over_all["metric"] == name).any())
     best = over_all.loc[over_all["low"].idxmax()]
-    raises = f"raises mean {METRICS[best['metric']]} by {signed(best['mean'])} on synthetic data"
     if over_all["high"].max() < MARGIN:
-        sentence = f"Hardly: on synthetic data, no temperature T raises mean {metrics} by {MARGIN:g} or more"
+        answer = f"Hardly: averaged over N/d, no temperature T raises {' or '.join(METRICS.values())} by {MARGIN:g}"
     elif best["low"] > 0:
-        sentence = f"Yes: T = {best['temperature']:g} {raises}"
+        answer = f"Yes: averaged over N/d, T = {best['temperature']:g} raises {METRICS[best['metric']]}"
+        answer += f" by {signed(best['mean'])}"
     else:
-        sentence = "That is inconclusive: on synthetic data, no temperature T clearly raises either mean"
-    return f"{sentence} ({_runs(results, needs.TEMPERATURE.removesuffix('.csv'))})."
+        answer = "That is inconclusive: averaged over N/d, no temperature T has a clear gain"
+    by_ratio = cells[(cells["by"] == "N/d") & (cells["metric"] == LIMITED) & (cells["low"] > MARGIN)]
+    if len(by_ratio):
+        most = by_ratio.loc[by_ratio["low"].idxmax()]
+        answer += f"; at N/d {most['ratio']:g}, T = {most['temperature']:g} raises test R2 by {signed(most['mean'])}"
+        answer += f" if R2 below {MINUS}1 counts as {MINUS}1"
+    return f"{answer} ({_runs(results, needs.TEMPERATURE.removesuffix('.csv'))})."
 
 
 def _cost(results: Path) -> str:

@@ -171,6 +171,7 @@ def federated(tmp_path_factory: pytest.TempPathFactory) -> Federated:
     return Federated(files, hosts.folder, "\n".join(said), log_of(run).read_text())
 
 
+@pytest.mark.slow
 @pytest.mark.flower
 def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_stays_there(
     federated: Federated,
@@ -183,6 +184,7 @@ def test_a_running_node_refuses_a_file_that_does_not_fit_with_one_sentence_that_
     assert "Traceback" not in holders[0].read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.flower
 def test_running_nodes_train_on_their_own_files_as_the_batched_engine_would(federated: Federated) -> None:
     assert in_batch(federated.files).result_sha256 in federated.trained

@@ -72,6 +72,7 @@ def _answers(port: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_flwr_run_goes_on_where_it_was_cut_short_and_gives_the_batched_result(flwr_run: Run, tmp_path: Path) -> None:
     run_config = f"experiment='small' method='raises' seed=1 results='{tmp_path / 'results'}'"
     first = flwr_run(run_config, 3)

@@ -177,6 +177,7 @@ print("trained", train(job, lambda title: lambda *_: None))
 """
 
 
+@pytest.mark.slow
 def test_training_runs_on_flower_and_leaves_no_process_behind(trained: Path, tmp_path: Path) -> None:
     cell = job(trained, "flower", "synthetic", "fediht")
     mark = {"EFLOPS_TEST_MARK": str(tmp_path)}

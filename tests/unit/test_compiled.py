@@ -51,6 +51,7 @@ def test_each_processor_has_code_of_its_own(package: Path, tmp_path: Path) -> No
     assert both.items() >= files.items()
 
 
+@pytest.mark.slow
 def test_an_edited_callee_in_another_file_is_compiled_again(package: Path, tmp_path: Path) -> None:
     assert said(package, NUMBA_CACHE_DIR=str(tmp_path)).stdout.startswith("1.098612")
     callee = package / "training/numerics/arithmetic.py"
@@ -70,6 +71,7 @@ def test_where_nothing_can_be_written_the_code_is_kept_in_a_temporary_folder(pac
     assert str(tmp_path / "temporary") in sentence
 
 
+@pytest.mark.slow
 def test_kept_code_that_was_cut_short_is_compiled_again(package: Path, tmp_path: Path) -> None:
     said(package, NUMBA_CACHE_DIR=str(tmp_path))
     files = kept(tmp_path)

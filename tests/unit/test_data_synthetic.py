@@ -156,7 +156,7 @@ def test_eflops_check_names_the_experiment_with_fewer_rows_than_its_clients_need
     raw["datasets"]["synthetic"]["clients"] = 60_000
     raw["experiments"] = {"thin": {"dataset": "synthetic", "ratios": [2.0, 0.64], "methods": ["eflops"]}}
     (fault,) = problems(check(raw))[0]
-    (most,) = re.findall(r"^thin: 60000 clients with .* and there are 41: use at most (\d+) clients\.$", fault)
+    (most,) = re.findall(r"^thin: 60000 clients with .* but there are 41: use at most (\d+) clients\.$", fault)
     raw["datasets"]["synthetic"]["clients"] = int(most)
     config = check(raw)
     assert problems(config)[0] == []

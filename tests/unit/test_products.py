@@ -190,7 +190,9 @@ LITTLE = {
 }
 
 
-@pytest.mark.parametrize("little", LITTLE)
+@pytest.mark.parametrize(
+    "little", [pytest.param(name, marks=() if name == "no eflops" else pytest.mark.slow) for name in LITTLE]
+)
 def test_every_product_says_what_is_missing_and_does_not_fail(little: str, tmp_path: Path) -> None:
     experiments = {
         name: entry | {key: LITTLE[little][key] for key in LITTLE[little] if not (key == "draws" and "ratios" in entry)}

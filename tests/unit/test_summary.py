@@ -398,7 +398,7 @@ def test_what_sparse_messages_cost_is_told_by_regime(made: Source) -> None:
     dense, regime, feedback, more_bytes, from_server, formula = points(made, "Sparse messages throughout")
     assert dense.startswith("In the runs of Table 1, E-FLoPS sends no more than dense FedAvg: 14% of")
     assert regime == (
-        "With sparse messages from the first round, as the paper describes, at 14% of dense bytes, E-FLoPS's support "
+        "With sparse messages throughout, as the paper describes, at 14% of dense bytes, E-FLoPS's support "
         f"recovery changes from Table 1's by {MINUS}0.200 ({MINUS}0.250 to {MINUS}0.150) at N/d 0.64."
     )
     assert feedback.startswith("With error feedback (ours), at 14% of dense bytes, ")
@@ -440,10 +440,10 @@ def test_shared_gates_are_told_beside_those_of_weights(made: Source) -> None:
     made = having(having(made, GENE_GATES, of_genes), UNIT_GATES, of_units)
     genes, units = points(made, "Gates that weights share (ours, beyond the paper)")
     assert genes == (
-        "Leukaemia data, 10 runs each: a gate per weight, 14 weights: accuracy 0.950, 12.0 genes per run, Nogueira's "
-        "index 0.50; a gate per gene: accuracy 0.950, 7.0 genes per run, Nogueira's index 0.50."
+        "Accuracy on leukaemia data, 10 runs each: 0.950 (12.0 genes per run, Nogueira's index 0.50) with a gate per "
+        "weight and 14 weights; 0.950 (7.0 genes per run, Nogueira's index 0.50) with a gate per gene."
     )
-    assert units.endswith("a gate per unit: accuracy 0.900, 4400 weights, 80.0% of operations removed.")
+    assert units.endswith("at the end: 0.900 (4400 weights, 80.0% of operations removed) with a gate per unit.")
 
 
 SEARCHED_MEANS = pd.Series({"eflops": 0.95, "fedavg": 0.93, "fediht": 0.90, "flops": 0.80})

@@ -29,7 +29,7 @@ def test_a_tab_in_an_overlay_is_named_with_file_and_line(study: Study) -> None:
 
 def test_a_key_that_stands_twice_in_an_overlay_is_refused(study: Study) -> None:
     (study.folder / "over.yaml").write_text("engine: batched\nengine: flower\n")
-    assert "over.yaml, line 2: this is not valid YAML; the key 'engine' stands twice." in refused(
+    assert "over.yaml, line 2: this is not valid YAML; the key 'engine' appears twice." in refused(
         study, "--configfile", "over.yaml"
     )
 

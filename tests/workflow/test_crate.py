@@ -37,11 +37,13 @@ def violations(python: Path, crate: Path, profile: str) -> str:
     return done.stdout if done.returncode else ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["provenance-run-crate-0.5", "workflow-run-crate-0.5"])
 def test_it_conforms_to_its_profile(validator: Path, small_crate: Path, profile: str) -> None:
     assert violations(validator, small_crate, profile) == ""
 
 
+@pytest.mark.slow
 def test_the_validator_would_object(validator: Path, small_crate: Path, tmp_path: Path) -> None:
     described = json.loads((small_crate / "ro-crate-metadata.json").read_text())
     for entity in described["@graph"]:

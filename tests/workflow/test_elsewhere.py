@@ -76,6 +76,7 @@ def test_as_a_module_it_gives_the_same_bytes_and_leaves_the_hosts_rules_alone(fi
     assert (tmp_path / "results/tables/best.txt").read_text().startswith("given\n")
 
 
+@pytest.mark.slow
 def test_deployed_by_snakedeploy_it_plans_and_runs(finished: Study, tmp_path: Path) -> None:
     clone, deployed = tmp_path / "clone", tmp_path / "deployed"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)

@@ -56,6 +56,7 @@ def eflops(folder: Path, *arguments: str) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_module_goes_through_everything(tmp_path: Path) -> None:
     lay_out(tmp_path / "study", CONFIG)
     study = Study(tmp_path / "study")

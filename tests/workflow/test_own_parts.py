@@ -22,6 +22,7 @@ def append_below(config: Path, section: str, yaml_block: str) -> None:
     config.write_text(config.read_text().replace(f"{section}:\n", f"{section}:\n{entries}", 1))
 
 
+@pytest.mark.slow
 def test_the_method_of_the_docs_appears_in_the_tables(study: Study) -> None:
     (code, *_), (entry,) = blocks("adding-a-method.md", "python"), blocks("adding-a-method.md", "yaml")
     assert len(code.splitlines()) <= 30

@@ -138,6 +138,7 @@ def test_a_changed_setting_is_met_although_snakemakes_own_notes_are_gone(study: 
     assert record(study, "fedavg", 0)["origin"]["settings"]["rounds"] == 7
 
 
+@pytest.mark.slow
 def test_changed_data_and_labels_are_met_although_snakemakes_own_notes_are_gone(study: Study) -> None:
     shutil.rmtree(study.folder / ".snakemake")
     assert "Nothing to be done" in study.snakemake("all")
@@ -157,6 +158,7 @@ def test_results_that_another_config_made_are_not_gathered(study: Study) -> None
         list(checked(read_spec(spec), str(spec).replace("specs/train/", "cells/"), study.folder / "results"))
 
 
+@pytest.mark.slow
 def test_seed_blocks_retrain_nothing_and_give_the_same_bits(study: Study) -> None:
     before = {seed: record(study, "eflops", seed)["result_sha256"] for seed in (0, 1)}
     study.edit("config.yaml", "results: results\n", "results: results\nseeds_per_job: 1\n")

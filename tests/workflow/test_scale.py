@@ -23,6 +23,7 @@ experiments:
 """
 
 
+@pytest.mark.slow
 def test_thousands_of_seeds_and_cases_train_in_one_job_each(tmp_path: Path) -> None:
     rates = ", ".join(f"{0.001 + case * 1e-6:.6f}" for case in range(CASES))
     lay_out(tmp_path / "study", CONFIG.replace("{rates}", rates))

@@ -42,6 +42,7 @@ def records(study: Study) -> list[Path]:
     return record_paths
 
 
+@pytest.mark.slow
 def test_after_a_full_disk_the_run_goes_on_where_it_was(tmp_path: Path) -> None:
     study = tiny(tmp_path / "study", rounds=4, seeds=60)
     command = " ".join(f"'{word}'" for word in [*SNAKEMAKE, CELL])

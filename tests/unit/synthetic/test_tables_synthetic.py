@@ -117,7 +117,7 @@ def test_tests_refuse_an_incomplete_experiment(study: Config, source: Source, tm
     gathered = tmp_path / "gathered"
     gathered.mkdir()
     source.runs("support_recovery").iloc[:-1].to_csv(gathered / "support_recovery.csv", index=False)
-    with pytest.raises(UserError, match="centralized lacks 1 of 3 pairs, seed 2 the first"):
+    with pytest.raises(UserError, match=r"centralized lacks 1 of 6 pairs, ratio 1\.36, seed 2 the first"):
         made(study, "support_recovery_tests", Source(tmp_path))
 
 

@@ -134,7 +134,10 @@ def _pairs(
 
 
 def _name(pair_on: Sequence[str], pair: Iterable[object]) -> str:
-    return ", ".join(f"{key} {value}" for key, value in zip(pair_on, pair, strict=True))
+    return ", ".join(
+        f"{key} {value:g}" if isinstance(value, float) else f"{key} {value}"
+        for key, value in zip(pair_on, pair, strict=True)
+    )
 
 
 def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:

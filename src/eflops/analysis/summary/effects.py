@@ -29,7 +29,7 @@ PRIORS = {"Table 1": "figures/fig_prior", "Table 2": PRIOR}
 OTHER_DATA = {"leukaemia data": needs.TEMPERATURE_GOLUB, "MNIST": needs.TEMPERATURE_MNIST}
 SPARSE = {"sparse_server": "messages sparse from the server only, from the first round"}
 FEEDBACK = {
-    "sparse_both": "sparse messages from the first round, as the paper describes",
+    "sparse_both": "sparse messages throughout, as the paper describes",
     "feedback14": "error feedback (ours)",
     "feedback27": "error feedback and at most 27 % of dense bytes",
 }
@@ -311,19 +311,20 @@ def shared_gates(_: Card, source: Source) -> Iterator[Point]:
     genes, units = source.table(needs.GENE_GATES), source.table(needs.UNIT_GATES)
     if genes is not None:
         rows = [
-            f"{'a gate per gene' if row.method != METHOD else f'a gate per weight, {row.kept:.0f} weights'}: accuracy "
-            f"{row.accuracy_mean:.3f}, {row.genes:.1f} genes per run, Nogueira's index {row.nogueira:.2f}"
+            f"{row.accuracy_mean:.3f} ({row.genes:.1f} genes per run, Nogueira's index {row.nogueira:.2f}) with a "
+            f"gate per {'gene' if row.method != METHOD else f'weight and {row.kept:.0f} weights'}"
             for row in genes.itertuples()
         ]
-        yield Point(f"Leukaemia data, {genes['n'].min():.0f} runs each: {'; '.join(rows)}.", _link(needs.GENE_GATES))
+        what = f"Accuracy on leukaemia data, {genes['n'].min():.0f} runs each"
+        yield Point(f"{what}: {'; '.join(rows)}.", _link(needs.GENE_GATES))
     if units is not None:
         of = units.pivot(index="method", columns="metric", values="mean")
         rows = [
-            f"{'a gate per unit' if method != METHOD else 'a gate per weight'}: accuracy {row['accuracy']:.3f}, "
-            f"{row['kept']:.0f} weights, {row['macs_removed']:.1%} of operations removed"
+            f"{row['accuracy']:.3f} ({row['kept']:.0f} weights, {row['macs_removed']:.1%} of operations removed) with "
+            f"a gate per {'unit' if method != METHOD else 'weight'}"
             for method, row in of.iterrows()
         ]
-        what = "MNIST with a tenth of the weights, cut only at the end"
+        what = "Accuracy on MNIST with a tenth of the weights, cut only at the end"
         yield Point(f"{what}: {'; '.join(rows)}.", _link(needs.UNIT_GATES))
 
 
