@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import eflops
 from eflops.cli import main
 from eflops.config import study
 from eflops.data.federation import read_manifest
@@ -66,6 +67,19 @@ def audit(folder: Path, *options: str) -> None:
     main(["audit", str(folder), "--no-pictures", "--cores", "1", "--weights", "1", *options])
 
 
+def others(folder: Path, *_: str) -> None:
+    """The commands that read a folder besides, and what a notebook reads of it."""
+    out, record = str(folder.parent / "out"), str(folder / RECORD)
+    for command in (["times"], ["summary"], ["diff", str(folder)], ["explorer", "--out", f"{out}.html"]):
+        main([command[0], str(folder), *command[1:]])
+    main(["show", record])
+    main(["model", "support_recovery", "--results", str(folder), "--out", f"{out}.csv"])
+    main(["publish", str(folder), "--out", out])
+    loaded = eflops.load(folder)
+    loaded.runs("support_recovery")
+    loaded.explain(TABLE, row=["0.64"], column="eflops")
+
+
 def run(folder: Path, *commands: Callable[..., None], trusted: bool = False) -> None:
     """What a command stumbles over is its own matter; that it imports nothing is what counts here."""
     for command in commands:
@@ -112,7 +126,7 @@ def test_no_name_in_any_json_of_a_folder_is_imported(
     path.write_text(json.dumps(values))
     for other in folder.glob("data/*/*/manifest.json"):  # so that data are built again
         (other.parent / "federation.npz").unlink(missing_ok=True)
-    run(folder, explain, verify, audit)
+    run(folder, explain, verify, audit, others)
     assert not (traps / "mark").exists(), (path.name, leaf)
     assert "stranger_part" not in sys.modules
 
