@@ -21,8 +21,11 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 def locate(path: str | Path) -> Path | None:
     """The path of a file that the config names: in the working folder, else next to the Snakefile; None if it does not
-    exist."""
-    return next((file for file in (Path(path), PROJECT / path) if file.exists()), None)
+    exist.
+
+    A device or a pipe is no such file: reading it may never end.
+    """
+    return next((file for file in (Path(path), PROJECT / path) if file.is_file()), None)
 
 
 def below(path: str) -> str:

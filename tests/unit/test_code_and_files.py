@@ -12,7 +12,7 @@ import pytest
 
 import eflops
 from eflops import code
-from eflops.files import canonical_json, read_npz, sha256, write_bytes, write_json, write_npz, write_text
+from eflops.files import canonical_json, locate, read_npz, sha256, write_bytes, write_json, write_npz, write_text
 from eflops.rng import address_key, numpy_generator
 
 TRAINING = ("eflops.training.methods", "eflops.training.engines", "eflops.training.numerics.gates")
@@ -197,3 +197,7 @@ def test_only_the_module_of_paths_spells_where_gathered_files_and_cells_lie() ->
         if path.name != "paths.py":
             constants = [n.value for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Constant)]
             assert not [each for each in constants if str(each).startswith(("gathered/", "cells/", "specs/"))], path
+
+
+def test_a_device_is_no_file_of_the_config() -> None:
+    assert locate("/dev/zero") is None

@@ -407,6 +407,11 @@ class Misshapen(FedAvg):
             "of shape (1, 100); it must be a tensor of float32 of shape (2,",
         ),
         ({"answer": lambda _: None}, "client 0's answer is None; it must be a "),
+        ({"answer": lambda _: Message({})}, "client 0's answer has no parts; it needs at least one"),
+        (
+            {"answer": lambda theta: Message({"theta": Part(theta)}, ungated=3)},
+            "client 0's answer states 3 ungated parameters; the model has 0",
+        ),
         ({"answer": lambda theta: plain(theta, theta > 0, theta)}, "common value of part 'theta' of client 0's ans"),
         (
             {"evaluated": lambda theta: theta[:, :90]},
@@ -436,10 +441,17 @@ def test_an_answer_without_the_ungated_parameters_is_refused() -> None:
     task = Task(Linear(100, intercept=True), 5, RunSettings([TrainingSettings()]))
     method, narrow = FedAvg(task), torch.ones(1, task.gated)
     assert task.gated < task.size
+    parts = {"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}
     with pytest.raises(UserError, match=rf"'theta' of it is a tensor .* must be .* of shape \(1, {task.size}\)"):
-        check_message(method, Message({"gates": Part(torch.ones(1, task.size)), "theta": Part(narrow)}), 1, "it")
+        check_message(method, Message(parts, ungated=task.ungated), 1, "it")
     with pytest.raises(UserError, match=rf"has {task.gated} values; the average has {task.size}"):
         average([Upload(torch.tensor([0]), torch.ones(1), plain(narrow))], "theta", torch.zeros(1, task.size))
+
+
+def test_an_average_of_a_part_that_an_answer_lacks_is_refused() -> None:
+    upload = Upload(torch.tensor([0]), torch.ones(1), Message({"weights": Part(torch.ones(1, 5))}))
+    with pytest.raises(UserError, match="a message has no part or scalar 'theta'; it has 'weights'"):
+        average([upload], "theta", torch.zeros(1, 5))
 
 
 def test_an_average_or_a_clip_over_fewer_runs_than_answered_is_refused() -> None:

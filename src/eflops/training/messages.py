@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eflops.errors import UserError
 from eflops.training.numerics import wire
 from eflops.training.numerics.selection import count_marked
 
@@ -64,7 +65,12 @@ class Message:
 
     def __getitem__(self, name: str) -> Tensor:
         """The values [runs, width] of a part, or a scalar [runs]."""
-        return self.parts[name].values if name in self.parts else self.scalars[name]
+        if name in self.parts:
+            return self.parts[name].values
+        if name not in self.scalars:
+            there = ", ".join(map(repr, [*self.parts, *self.scalars]))
+            raise UserError(f"a message has no part or scalar {name!r}; it has {there}.")
+        return self.scalars[name]
 
     @property
     def support(self) -> Tensor | None:

@@ -237,6 +237,11 @@ def check_message(method: Rounds, message: object, runs: int, what: str) -> None
     if not isinstance(message, Message):
         raise UserError(f"{_named(method)}: {what} is {_described(message)}; it must be a Message.")
     task = method.task
+    if not message.parts:
+        raise UserError(f"{_named(method)}: {what} has no parts; it needs at least one, such as 'theta'.")
+    if message.ungated != task.ungated:
+        right = f"the model has {task.ungated}: pass ungated=self.task.ungated"
+        raise UserError(f"{_named(method)}: {what} states {message.ungated} ungated parameters; {right}.")
     # Ungated parameters stand behind the others in the first part, and theta always has them.
     whole = {*list(message.parts)[:1], "theta"}
     for name, part in message.parts.items():
