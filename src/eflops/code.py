@@ -24,17 +24,20 @@ REFERENCE_METHODS = ("eflops", "fedavg", "feddualavg", "fediht", "fediterht")
 def code_hashes(*roots: str) -> dict[str, str]:
     """The content hash of every module of this project that the roots can reach, by module name."""
     packages = {PACKAGE, *(root.split(".")[0] for root in roots)}
+    # A module beside a custom file belongs to it; one beside an installed file is another package.
+    custom = [file for root in roots if root.split(".")[0] != PACKAGE and (file := _source(root))]
+    folders = {file.parent for file in custom if "site-packages" not in file.parts}
     hashes: dict[str, str] = {}
     waiting = list(roots)
     while waiting:
         module = waiting.pop()
-        if module in hashes or module.split(".")[0] not in packages:
+        if module in hashes or (module.split(".")[0] not in packages and not folders):
             continue
         source = _source(module)
-        if source is None:
+        if source is None or (module.split(".")[0] not in packages and source.parent not in folders):
             continue
         hashes[module] = file_hash(source)
-        waiting.extend(_imports(source))
+        waiting.extend(_imports(source, module))
     return dict(sorted(hashes.items()))
 
 
@@ -93,14 +96,17 @@ def _without_words(tree: ast.Module) -> ast.Module:
 
 
 @cache
-def _imports(path: Path) -> tuple[str, ...]:
-    """Every module that a file imports, with its parent packages, which are imported first."""
+def _imports(path: Path, module: str) -> tuple[str, ...]:
+    """Every module that a module's file imports, with its parent packages, which are imported first."""
     names: list[str] = []
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     return tuple(dict.fromkeys(part for name in names for part in accumulate(name.split("."), "{}.{}".format)))
 
 

@@ -80,10 +80,10 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n")
 
 
-def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write named arrays as an uncompressed .npz; equal arrays give equal bytes."""
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray], compress: bool = False) -> None:
+    """Write named arrays as an .npz; equal arrays give equal bytes."""
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **dict(arrays))
+    (np.savez_compressed if compress else np.savez)(buffer, allow_pickle=False, **dict(arrays))
     write_bytes(path, buffer.getvalue())
 
 

@@ -44,6 +44,16 @@ def test_the_hash_follows_imports_inside_functions(package: Path) -> None:
     assert set(code.code_hashes("small_package.a")) == {"small_package", "small_package.a", "small_package.b"}
 
 
+def test_the_hash_follows_relative_imports_and_modules_beside_a_custom_file(package: Path) -> None:
+    (package / "a.py").write_text("from .b import g\nfrom . import c\n")
+    (package.parent / "my_net.py").write_text("import numpy\nfrom my_parts import block\nfrom small_package import a\n")
+    (package.parent / "my_parts.py").write_text("block = 1\n")
+    fresh_hash("small_package.a")
+    assert set(code.code_hashes("my_net")) == {"my_net", "my_parts"}
+    names = {"small_package", "small_package.a", "small_package.b", "small_package.c"}
+    assert set(code.code_hashes("small_package.a")) == names
+
+
 def test_the_hash_ignores_comments_docstrings_and_layout(package: Path) -> None:
     before = fresh_hash("small_package.a")
     (package / "a.py").write_text(
@@ -104,7 +114,7 @@ def test_training_reaches_little_outside_itself(method: str, model: str, engine:
     packages = ("eflops.training", "eflops.flower", *(["eflops.data"] if engine == "flower" else []))
     assert {name for name in reached if not name.startswith(packages)} <= OUTSIDE
     for package in ("eflops", "eflops.config", "eflops.data", "eflops.results"):
-        imports = code._imports(Path(str(code._source(package))))
+        imports = code._imports(Path(str(code._source(package))), package)
         assert not [name for name in imports if name.startswith("eflops")], f"every job reaches {package}"
 
 

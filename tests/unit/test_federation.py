@@ -78,6 +78,13 @@ def test_saving_again_gives_the_same_bytes(federation: Federation, tmp_path: Pat
         assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
 
 
+def test_images_are_compressed_and_come_back_as_they_were(tmp_path: Path) -> None:
+    block = Block(np.zeros((50, 1, 28, 28), np.float32), np.arange(50) % 10)
+    save(Federation((block,), block, meta={"task": "classification", "classes": 10}), tmp_path, {})
+    assert (tmp_path / "federation.npz").stat().st_size < 10_000
+    assert np.array_equal(load(tmp_path).test.x, block.x)
+
+
 def test_manifest_names_settings_shapes_and_hash(federation: Federation, tmp_path: Path) -> None:
     save(federation, tmp_path, SETTINGS)
     manifest = read_manifest(tmp_path)

@@ -147,7 +147,9 @@ def save(federation: Federation, folder: Path, settings: DataSettings, shared: P
     """
     arrays = _to_arrays(federation)
     elsewhere = _names_in(shared) & arrays.keys() if shared else set()
-    write_npz(folder / ARRAYS, {name: array for name, array in arrays.items() if name not in elsewhere})
+    # Images have few different values and become a tenth; measured features would hardly shrink.
+    images = federation.test.x.ndim > 2
+    write_npz(folder / ARRAYS, {name: array for name, array in arrays.items() if name not in elsewhere}, images)
     # The manifest comes last: a draw whose job was killed has none, so that it is due.
     described = _describe(arrays)
     manifest = {
