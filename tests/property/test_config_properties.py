@@ -75,8 +75,6 @@ def plan_everything(raw: dict[str, Any]) -> int:
     for plan in all_plans(config):
         paths = plan.record_paths
         assert len(set(paths)) == len(paths)
-        runs = plan.runs(plan.methods[0])[:3]
-        assert [Run.parse(run.path) for run in runs] == runs
         for spec in cell_specs(config, plan.name):
             ratio_value(spec.ratio)
             assert CellSpec.model_validate_json(spec.text()) == spec
