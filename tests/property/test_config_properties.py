@@ -12,7 +12,7 @@ from eflops.config.cell import CellSpec
 from eflops.config.load import check, read_yaml
 from eflops.config.messages import ConfigError
 from eflops.config.plan import all_plans, cell_specs
-from eflops.results.labels import Run, ratio_value
+from eflops.results.labels import ratio_value
 
 ROOT = Path(__file__).parents[2]
 BASE = read_yaml(ROOT / "config.yaml")
