@@ -10,7 +10,7 @@ def gauss_legendre(count: int) -> tuple[list[float], list[float]]:
     """Nodes and weights on [-1, 1].
 
     numpy's nodes are eigenvalues and differ in their last digits between machines; rounded to nine digits they do
-    not, and two steps of Newton's method restore the other digits.
+    not, and three steps of Newton's method restore the other digits.
     """
     nodes, weights = [], []
     for node in np.polynomial.legendre.leggauss(count)[0].tolist():
