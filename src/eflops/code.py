@@ -38,6 +38,7 @@ def code_hashes(*roots: str) -> dict[str, str]:
             continue
         hashes[module] = file_hash(source)
         waiting.extend(_imports(source, module))
+    # The order of discovery depends on the roots, and the combined hash must not.
     return dict(sorted(hashes.items()))
 
 
@@ -91,6 +92,7 @@ def _without_words(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field":
             node.keywords = [keyword for keyword in node.keywords if keyword.arg != "description"]
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            # The cached tree is changed in place; `_imports`, which shares it, looks at no docstring.
             node.body = node.body[1:]
     return tree
 
@@ -100,12 +102,16 @@ def _imports(path: Path, module: str) -> tuple[str, ...]:
     """Every module that a module's file imports, with its parent packages, which are imported first."""
     names: list[str] = []
     package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    # All imports, also in functions and under conditions: one too many makes a job run again, one too few a wrong
+    # number.
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
+            # Relative imports are resolved, because the files beside a custom method may use them.
             above = package[: len(package) + 1 - node.level] if node.level else []
             base = ".".join([*above, *filter(None, [node.module])])
+            # An imported name may be a module or not; one that is none has no file and is passed over.
             names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     return tuple(dict.fromkeys(part for name in names for part in accumulate(name.split("."), "{}.{}".format)))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 def address_key(seed: int, purpose: str, *address: int) -> int:
     """A 64-bit number that is specific to the seed, the purpose and the indices."""
+    # A digest, because Python's own hash of text differs between processes.
     text = f"{seed}/{purpose}/{'/'.join(map(str, address))}"
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 

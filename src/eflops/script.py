@@ -69,6 +69,8 @@ def _send_to(log: Path) -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     with open(log, "wb") as stream:
+        # By file descriptor and not by sys.stdout, so that output of compiled libraries and subprocesses is in the log
+        # too.
         os.dup2(stream.fileno(), 1)
         os.dup2(stream.fileno(), 2)
 

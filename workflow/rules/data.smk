@@ -26,6 +26,8 @@ rule fetch:
         "../scripts/fetch.py"
 
 
+# A job of its own, whose spec has only what the features depend on: all N/d of a draw read one file, and a change of
+# the clients does not make it again.
 rule test_features:
     """Make the test features of one draw of synthetic data, which all its N/d share."""
     input:

@@ -4,6 +4,7 @@
 rule explorer:
     """Make the results explorer."""
     input:
+        # All of a whole run, because the page reads the results folder, and files could still be missing or change.
         WHOLE_PRODUCTS,
         "<results>/scorecard.json",
         "<results>/summary.json",

@@ -4,6 +4,7 @@
 rule gather:
     """Gather the records of an experiment or search, each checked against the spec of its training job."""
     input:
+        # Records are no declared outputs, so they are no inputs either: manifests name them with their hashes.
         specs=cell_files("<results>/specs/train/{experiment}/{ratio}/{method}{part}.json"),
         cells=cell_files("<results>/cells/{experiment}/{ratio}/{method}{part}.json"),
         spec=local("<wanted>/gather/{experiment}.json"),

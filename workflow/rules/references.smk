@@ -5,6 +5,7 @@ rule references:
     """Fit best subset and lasso to the pooled rows of every data draw of an experiment."""
     input:
         manifests=experiment_data("manifest.json"),
+        # As in training: the manifest changes with its arrays, so that their dates do not matter.
         arrays=ancient(experiment_data("federation.npz")),
         test_features=ancient(shared_data),
         spec=local("<wanted>/references/{experiment}.json"),

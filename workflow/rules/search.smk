@@ -11,6 +11,7 @@ rule rank:
     output:
         trials="<results>/search/{dataset}.csv",
         chosen="<results>/search/{dataset}.json",
+        # One row per run, so that anybody can rank again without the records of the search.
         runs="<results>/search/{dataset}.runs.csv.gz",
         spec="<results>/specs/search/{dataset}.json",
     log:

@@ -36,6 +36,8 @@ def specify(job, text, complete=True):
 @cache
 def code_of(script, *modules):
     """The name of the code that a rule's script can reach through these modules, and of the script itself."""
+    # By content: Snakemake's own trigger compares the dates of scripts, which every checkout changes, and sees no
+    # module.
     return f"{code_hash(*modules)} {file_hash(ROOT / 'workflow/scripts' / f'{script}.py')}"
 
 
@@ -53,12 +55,14 @@ for cell in CELLS.values():
     # A cell that lost a record is trained again.
     specify(cell.job, cell.text, complete=cell.is_complete(Path(RESULTS)))
 
+# A set, because experiments share draws, and each draw is one job.
 DRAWS = {(plan.dataset, ratio, draw) for plan in PLANS.values() for ratio in plan.ratios for draw in plan.draws}
 for dataset, ratio, draw in DRAWS:
     entry = STUDY.datasets[dataset]
     modules = ("eflops.data.build", data_module(entry.kind))
     specify_values(f"data/{dataset}/{ratio}-draw{draw}", "data", modules, settings=data_settings(entry))
     if entry.kind == "synthetic":
+        # Only what the features depend on, so that other settings of the data set leave the file as it is.
         features = entry.model_dump(mode="json", include={"test_rows", "features", "correlation", "density"})
         job, module = f"data/{dataset}/test-draw{draw}", "eflops.data.synthetic"
         specify_values(job, "test_features", [module], settings=features)
@@ -80,6 +84,7 @@ for entry, name in SEARCH_OF.items():
     specify_values(f"search/{entry}", "rank", ["eflops.analysis.search"], search=rules_of_ranking)
 
 for name, product in PRODUCTS.items():
+    # With the product's own module, so that an edit of it makes no table or figure of another module again.
     modules = ("eflops.analysis.products", product.module)
     specify_values(f"{product.kind}s/{name}", product.kind, modules, **product_job(STUDY, product))
 

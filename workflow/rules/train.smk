@@ -11,6 +11,7 @@ rule train:
         test_features=ancient(shared_data),
         spec=local("<wanted>/train/{experiment}/{ratio}/{method}{part}.json"),
     output:
+        # Records are not declared: Snakemake deletes declared outputs before a job, and valid records are kept.
         cell="<results>/cells/{experiment}/{ratio}/{method}{part}.json",
         spec="<results>/specs/train/{experiment}/{ratio}/{method}{part}.json",
     log:
@@ -20,6 +21,7 @@ rule train:
     conda:
         "../../envs/train.yaml"
     resources:
+        # A retry on a cluster asks for more, because a job that needed more memory would fail again.
         mem_mb=growing(2000),
         runtime=growing(20),
     params:

@@ -49,8 +49,10 @@ def checked(spec: CellSpec, cell: str, results: Path) -> Iterator[tuple[str, rec
         if not path.exists():
             raise UserError(f"{path}: this record is missing; rebuild it with: snakemake --cores 2 all")
         entry = _read(path)
+        # A record may be valid by its own hash and still not be the one that the job wrote.
         if manifest.get(run.path) != entry.record_sha256:
             raise UserError(f"{path}: this is not the record that training wrote; {_mend(path)}")
+        # Settings, data and code by content: files may be copied between folders and have any date.
         if record.key(entry.run, entry.origin) != record.key(job.spec.identity(run), job.origin(run)):
             raise UserError(f"{path}: {origin_change(entry, job.origin(run))}; {_mend(path)}")
         yield f"{job.spec.ratio}/{job.spec.name}/{run.path}", entry
@@ -116,6 +118,7 @@ def _in_order(parts: Iterable[CellSpec]) -> Iterator[str]:
     cells: dict[str, CellSpec] = {}
     for part in parts:
         seeds = cells[part.folder].seeds if part.folder in cells else ()
+        # However seeds are split into jobs, the tables have the same rows in the same order, and so the same bytes.
         cells[part.folder] = part.model_copy(update={"seeds": (*seeds, *part.seeds)})
     for cell in cells.values():
         yield from (f"{cell.ratio}/{cell.name}/{run.path}" for run in cell.runs)

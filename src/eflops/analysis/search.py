@@ -89,6 +89,7 @@ def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
         at one of them.
     """
     metric = search["metric"]
+    # A diverged run counts, as the worst: leaving it out would favour settings that diverge often.
     scored = runs.assign(value=runs[metric].where(runs["status"] == "finished", WORST[metric]))
     settings = [column for column in runs if column.startswith(SETTING)]
     grouped = scored.groupby(KEYS, sort=False)
@@ -100,8 +101,10 @@ def rank(runs: pd.DataFrame, search: Ranking) -> pd.DataFrame:
     )
     worse = -1 if metric in LOWER_IS_BETTER else 1
     if search["score"] == "mean_minus_sd":
+        # With one run a deviation is NaN and counts as 0, so that the trial keeps its rank by the mean.
         trials["score"] -= worse * grouped["value"].std(ddof=1).fillna(0)
     if "open_gates" in scored:
+        # The largest of the means by ratio, because the constraint must hold at each of them.
         means = scored.groupby([*KEYS, "ratio"], sort=False, dropna=False)["open_gates"].mean()
         trials["open_gates"] = means.groupby(KEYS, sort=False).max()
     trials = trials.join(_by_ratio(scored)).join(grouped[settings].first())
@@ -147,6 +150,7 @@ def choose(trials: pd.DataFrame, searched: Mapping[str, list[str]], sent: float 
 
     sent: the largest share of dense bytes that a trial may send in training.
     """
+    # Equal budgets: of crossed trials only the drawn ones compete, as many as every other method has.
     best = trials[trials["drawn"] & (trials["sent"] <= sent)].drop_duplicates("method").set_index("method")
     for method in searched:
         if method not in best.index or best.loc[method, "excluded"]:
@@ -177,6 +181,7 @@ def write_outcome(runs: pd.DataFrame, paper: Paper, search: Ranking, out: Path) 
     chosen, ranked, tracked = (out / f"{search['entry']}{ending}" for ending in OUTCOME)
     # Without a date in the gzip file, the same runs give the same bytes.
     write_bytes(tracked, gzip.compress(runs.to_csv(index=False).encode(), mtime=0))
+    # From the file just written and not from memory, so that anybody who ranks it again gets the same choice.
     trials, choices = outcome(read_run_rows(tracked), paper, search)
     write_text(ranked, trials.to_csv(index=False))
     write_json(chosen, choices)
@@ -310,6 +315,7 @@ def distances(table: str, runs: pd.DataFrame, paper: Paper, shares: pd.DataFrame
 
 def _from_recovery(method: str, trial: pd.DataFrame, paper: Paper) -> list[float]:
     """At each ratio of the paper, the mean over draws and seeds minus its number; a diverged run counts as 0."""
+    # 0 for a diverged run: it recovers nothing, and without it a trial would be judged by its luckier runs.
     means = trial["support_recovery"].where(trial["status"] == "finished", 0.0).groupby(trial["ratio"]).mean()
     rows = [(float(value), paper.recovery.get(float(ratio))) for ratio, value in means.items()]
     return [value - row[method].value for value, row in rows if row]

@@ -20,6 +20,7 @@ def affine_shift(blocks: Sequence[Block], scale_sd: float, offset_sd: float, see
     shifted = []
     for client, block in enumerate(blocks):
         features = block.x.shape[1:]
+        # One address per client, so that further clients leave the shifts of the others as they are.
         scale = 1.0 + scale_sd * numpy_generator(seed, "shift-scale", client).standard_normal(features)
         offset = offset_sd * numpy_generator(seed, "shift-offset", client).standard_normal(features)
         shifted.append(Block((block.x * scale + offset).astype(np.float32), block.y))
@@ -51,6 +52,7 @@ def _excess(shares: np.ndarray, rows: int, minimum: int) -> np.ndarray:
         fallen = ~low & (wanted < minimum)
         if not fallen.any():
             return np.where(low, 0.0, wanted - minimum)
+        # Raising some clients to the minimum leaves less for the others, so others may fall below it in the next turn.
         low |= fallen
 
 
@@ -60,6 +62,7 @@ def _apportion(weights: np.ndarray, total: int) -> np.ndarray:
         return np.zeros(len(weights), dtype=np.int64)
     exact = weights / weights.sum() * total
     counts = np.floor(exact).astype(np.int64)
+    # Stable: equal remainders must not make the split depend on numpy's sorting algorithm.
     by_remainder = np.argsort(counts - exact, kind="stable")
     counts[by_remainder[: total - counts.sum()]] += 1
     return counts

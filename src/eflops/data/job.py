@@ -51,6 +51,7 @@ class Job:
             return False
         try:
             old = record.read(path)
+        # A damaged record is as good as none: its run is trained again instead of stopping the job.
         except UserError:
             return False
         return record.key(old.run, old.origin) == record.key(self.spec.identity(run), self.origin(run, hashes))

@@ -49,6 +49,7 @@ class Scaling:
             raise UserError(f"the scaling {self.way} needs the mean and deviation of the training samples.")
         else:
             centre, spread = self.centre, self.spread
+        # The inner choice avoids a division by 0, whose warning and NaN the outer one would only hide.
         scaled = np.where(spread > 0, (prepared - centre) / np.where(spread > 0, spread, 1.0), 0.0)
         return np.asarray(scaled, dtype=np.float32)
 
@@ -106,6 +107,7 @@ def logarithm(values: np.ndarray) -> np.ndarray:
     between 1/sqrt 2 and sqrt 2, and s = (m - 1) / (m + 1): ln x = k ln 2 + 2 (s + s^3/3 + s^5/5 + ...).
     """
     mantissa, exponent = np.frexp(values)
+    # Then |s| is at most 0.172, and 13 terms reach the rounding error of float64.
     small = mantissa < 0.7071067811865476
     mantissa, exponent = np.where(small, 2 * mantissa, mantissa), exponent - small
     s = (mantissa - 1) / (mantissa + 1)

@@ -42,6 +42,7 @@ def build(
     x = correlated_rows(rows, features, settings["correlation"], numpy_generator(seed, "train-features"))
     tested = make_test_features(settings, seed) if test_features is None else test_features
     signal = noise_free(x, w)
+    # From the training rows. Test rows get the same sigma, so between N/d they differ by their noise alone.
     sigma = noise_level(signal, settings["snr"])
     train = _observe(x, signal, sigma, numpy_generator(seed, "train-noise"))
     test = _observe(tested["test_x"], tested["test_signal"], sigma, numpy_generator(seed, "test-noise"))

@@ -52,6 +52,8 @@ class Assignment:
             "data": self.data,
             "agreement": asdict(self.agreement) if self.agreement else None,
         }
+        # Sorted, so that equal assignments have equal bytes: these name the nodes' memory and are the key of their
+        # cache.
         return ConfigRecord({ASSIGNMENT: zlib.compress(json.dumps(parts, sort_keys=True).encode())})
 
     @staticmethod

@@ -74,6 +74,7 @@ def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
     known: dict[str, Any] = {"client": node.client, "nodes": node.nodes, "rows": 0, "code": ""}
     if FORGET in message.content.config_records:
         over: Any = message.content.config_records[FORGET]
+        # The size of the model does not matter for deleting, and the key is checked before it names a file.
         NodeMemory(_memory_folder(), over["key"], over["client"], 0).forget()
     if ASSIGNMENT not in message.content.config_records:
         return known
@@ -90,6 +91,7 @@ def _introduction(message: Message, node: NodeConfig) -> dict[str, Any]:
 
 def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
     """The client's wire message in answer to the server's."""
+    # For each message: simulated clients live in processes of Ray, which nobody has prepared.
     batched.prepare()
     received: Mapping[str, Any] = message.content.config_records[RECORD]
     request = Request(**json.loads(received["request"]))
@@ -110,6 +112,7 @@ def _answer(message: Message, node: NodeConfig) -> dict[str, Any]:
             return {LOST: True}
         before, current = state
         result, memory = _train(method, current.view or received_messages[-1], rows, request, current.memory)
+        # Before the answer leaves: an answer that the server uses has its state on disk.
         kept.keep(before, replace(current, memory=memory))
     return {"message": messages.encode(result, task.size), "layout": messages.layout(result)}
 
@@ -139,10 +142,12 @@ def _state(
     A client that never answered, or whose lost state is sent again, starts with an empty memory.
     """
     seeds, has_view = [request.seed], hasattr(method, "start_view")
+    # There is no state before: if this answer is lost too, the server sends the whole view again.
     if request.resync:
         return None, ClientState(request.round, method.start_memory(seeds), received[-1] if has_view else None)
     if request.last_used < 0:
         before = None
+        # A client's first view follows from the seed, so it is never sent.
         state = ClientState(-1, method.start_memory(seeds), method.start_view(seeds) if has_view else None)
     else:
         before = kept.after(request.last_used)
@@ -163,6 +168,7 @@ def _node_code(method: str, model: str) -> str:
 @lru_cache(maxsize=64)
 def _worker(packed: bytes, node: NodeConfig) -> tuple[Task, Rounds, Rows]:
     """The method and the client's rows, cached because a simulated node is called repeatedly in one process."""
+    # The packed bytes are the cache's key; they are equal for all requests of a run (sorted keys).
     assignment = Assignment.read(packed)
     federation = load_rows(node, assignment)
     (settings,) = assignment.spec.variants.values()

@@ -122,6 +122,8 @@ class Demonstration:
                 runs = self._runs(superlink) and self._runs(run)
                 for line in log.read().splitlines():
                     say(line)
+                    # Not earlier: run.sh registers the nodes' keys, and the SuperLink rejects a node whose key it does
+                    # not know.
                     if STARTED in line:
                         for node, name in product(self.hosts.nodes, NODE_COMMANDS):
                             self.start(node / name)

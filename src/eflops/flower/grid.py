@@ -79,6 +79,7 @@ def meet(grid: Grid, clients: int, assignment: Assignment | None, seconds: float
             waiting[_send(grid, question, number, "query", seconds)] = number
         for reply in grid.pull_messages(waiting) if waiting else ():
             number = waiting.pop(reply.metadata.reply_to_message_id)
+            # None if the node went away before it answered; if it comes back, it is listed and asked again.
             node = _introduced(reply, number, clients, assignment)
             if node is not None:
                 nodes.append(node)
@@ -119,6 +120,7 @@ def numbered(nodes: list[Node]) -> dict[int, Node]:
             cannot = f"but there are {len(nodes)} clients"
             raise UserError(f"node {node.number} says it is client {node.client}, {cannot}")
         named[node.client] = node
+    # Flower's ids persist as long as the keys are registered, so a resumed run numbers the nodes as before.
     rest = iter(sorted((node for node in nodes if node.client < 0), key=lambda node: node.number))
     return {client: named[client] if client in named else next(rest) for client in range(len(nodes))}
 
@@ -136,6 +138,7 @@ class GridTransport:
         self.faults: list[str] = []
         self.channel = {"down": 0, "up": 0, "messages": 0, "resync": 0}
         self._assignment = assignment.record()
+        # From what the run is, because Flower's run ids change when a run is resumed.
         self._run_key = sha256_bytes(self._assignment[ASSIGNMENT])[:16]  # type: ignore[arg-type]
         self._key = ""
         self._away: set[int] = set()
@@ -184,11 +187,13 @@ class GridTransport:
         """Store a round's message, which other clients get later, and the view after it."""
         method: Any = phase.method
         if self._phase is not phase:
+            # Without waiting: the nodes read it while finetuning goes on.
             self.forget()
             self._phase, self._sent, self.last_used = phase, [], {}
             self._key = f"{self._run_key}-{selection.seeds[0]}"
             self._view = method.start_view(selection.seeds) if hasattr(method, "start_view") else None
         self._sent.append(_encoded(download, self.size))
+        # Moved as clients move theirs, so that it can be sent to one that lost its own.
         if self._view is not None:
             self._view = method.receive(self._view, download)
 
@@ -212,6 +217,7 @@ class GridTransport:
         """A client's request, including missed messages if the method has a view, or the whole view if the state is
         lost."""
         assert self._phase is not None
+        # Without a view a message stands by itself, so the last one is enough.
         phase, last_round, sent = self._phase, self.last_used.get(client, -1), self._sent[-1:]
         if self._view is not None and resync:
             sent = [_encoded(self._view, self.size)]
@@ -237,6 +243,7 @@ class GridTransport:
         outcomes: dict[int, messages.Message | str] = dict.fromkeys(requests, LATE)
         deadline = time.monotonic() + self.fault_policy.seconds
         while waiting and time.monotonic() < deadline and not self._only_away(waiting.values(), len(requests)):
+            # Only this round's ids are asked for, so an answer to an earlier round can never be taken for one to this.
             for reply in self.grid.pull_messages(waiting):
                 client = waiting.pop(reply.metadata.reply_to_message_id)
                 outcomes[client] = self._read(reply, download)
@@ -253,6 +260,7 @@ class GridTransport:
         # An answer, even an invalid one, shows that the client is there again.
         failed = {client: outcome for client, outcome in outcomes.items() if isinstance(outcome, str)}
         self._away -= set(outcomes)
+        # An invalid answer is not here: whoever sent it is present, and the next round waits for it as for any other.
         self._away |= {client for client, fault in failed.items() if fault.startswith((LATE, GONE))}
         faults = self._say(when, failed)
         if faults and self.fault_policy.on_fault == "stop":
@@ -300,6 +308,7 @@ class GridTransport:
         """The fault in the entries of an answer; for custom methods only the layout can be checked."""
         assert self._phase is not None
         method: Any = self._phase.method
+        # In finetuning the support is the server's, so another one is a fault and not a choice.
         if isinstance(method, SupportFinetuning):
             same = answer.support is not None and torch.equal(answer.support, download.support)  # type: ignore[arg-type]
             return "" if same else "answered with a support that differs from the request"

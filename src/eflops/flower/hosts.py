@@ -106,6 +106,7 @@ class Hosts:
             _write(node, NODE_COMMANDS, self._node_commands(client))
 
     def _server_commands(self) -> tuple[str, str]:
+        # By default the SuperLink would install an app's dependencies before each run, in versions of its own choice.
         superlink = f"""exec flower-superlink --host {self.bound} --port {self.port} --enable-supernode-auth \\
   --ssl-certfile certificates/server.crt --ssl-keyfile certificates/server.key --ssl-ca-certfile certificates/ca.crt \\
   --disable-runtime-dependency-installation
@@ -127,6 +128,8 @@ exec flwr run app superlink --stream "$@"
     def _node_commands(self, client: int) -> tuple[str, str]:
         port = self.port + 1 + client
         rows = "data='$PWD/data'" if self.draw else f"data='$PWD/rows.csv' label='{self.plan.run_config.label}'"
+        # --isolation process leaves starting ClientApps to our SuperExec, which forks instead of importing everything
+        # anew.
         supernode = f"""exec flower-supernode --superlink {self.addresses[0]}:{self.port} --root-certificates ca.crt \\
   --auth-supernode-private-key key --isolation process --host 127.0.0.1 --port {port} \\
   --node-config "client={client} {rows}"
@@ -146,6 +149,7 @@ def _write(folder: Path, names: Sequence[str], commands: Sequence[str]) -> None:
 
 def deal(federation: Federation, settings: DataSettings, server: Path, name: Path, nodes: list[Path]) -> None:
     """Write each client's block to its node's folder, and the test block and data/`name` to the server's."""
+    # Facts such as client names could tell one client of another, so only COMMON ones leave this machine.
     public = replace(
         federation, meta=cast(Facts, {key: value for key, value in federation.meta.items() if key in COMMON})
     )

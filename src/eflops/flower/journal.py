@@ -44,6 +44,7 @@ class Journal:
         uploads = self.transport.exchange(phase, download, selection, round_)
         answers = [
             {
+                # Not recomputed on replay: it depends on who answered.
                 "weight": upload.weights.item(),
                 "message": b64encode(messages.encode(upload.message, self.size)).decode(),
                 "layout": messages.layout(upload.message),
@@ -63,8 +64,10 @@ class Journal:
     def _recall(self, path: Path, download: messages.Message) -> list[Upload]:
         kept = read_json(path)
         self.recalled += 1
+        # In place, because the list is the transport's own.
         self.faults[:] = kept["faults"]
         self.channel.update(kept["channel"])
+        # Nodes still keep the state of these answers, and continue from it when the run does.
         self.transport.last_used.update(map(tuple, kept["last_used"]))
         return [
             Upload(

@@ -46,6 +46,7 @@ def _name(address: str) -> x509.GeneralName:
 
 
 def _write_secret(path: Path, key: EllipticCurvePrivateKey, layout: PrivateFormat) -> None:
+    # Before the key is in it, so that at no moment others can read the key.
     path.touch(mode=0o600)
     path.write_bytes(key.private_bytes(Encoding.PEM, layout, NoEncryption()))
 

@@ -46,12 +46,15 @@ class NodeMemory:
         try:
             arrays = read_npz(self.path)
             states = [self._state(arrays, slot) for slot in ("before", "last") if f"{slot}/round" in arrays]
+        # A damaged file is a lost state, which the protocol repairs; it must not end the run.
         except (OSError, ValueError, KeyError, BadZipFile, WireError):
             return None
+        # "before" serves a repeated request: the server never used the last answer.
         return next((state for state in states if state.round == round_), None)
 
     def keep(self, before: ClientState | None, last: ClientState) -> None:
         """Store the states before and after the last answer; there is no state before a client's first answer."""
+        # Both in one file: a crash between two files could leave states of different answers.
         arrays: dict[str, np.ndarray] = {}
         for slot, state in (("before", before), ("last", last)):
             if state is not None:

@@ -63,6 +63,7 @@ def load_rows(node: NodeConfig, assignment: Assignment) -> Federation:
             raise UserError(f"--node-config names no data; {right}.")
         if not assignment.data:
             raise UserError("simulated nodes have no rows of their own: leave data out of --run-config.")
+        # Cut out of the whole draw, which only simulated nodes can read: they share a machine and a cache.
         return _draw(assignment.data, assignment.spec.pooled).subset([node.client], with_test=False)
     if Path(node.data).is_dir():
         return load(Path(node.data))
@@ -77,6 +78,7 @@ def file_rows(path: str, label: str, agreed: Agreement) -> Federation:
     """The federation of one client that has the rows of a file."""
     if not label:
         raise UserError(f'{path}: name the column of classes, such as label="class".')
+    # Only per array: each row is scaled by its own values, so that no statistics of other rows are needed.
     block = node_rows(str(Path(path).absolute()), agreed.genes, agreed.classes, scaling_of(agreed.scaling), label)
     meta = Facts(task="classification", classes=len(agreed.classes))
     return Federation((block,), block.take(slice(0, 0)), meta=meta)

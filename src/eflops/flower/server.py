@@ -69,6 +69,7 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
     hashes = code_hashes(flower_run.spec.method, flower_run.spec.model)
     job = Job(flower_run.spec, view.data, flower_run.runs_folder, (flower_run.run,), 1)
     path = job.folder / flower_run.run.path
+    # Where nodes bring their own files, the server cannot see whether these changed, so it trains.
     if view.agreement is None and not list(runs_due(job, hashes)):
         log(INFO, "nothing to do, the record exists: %s", path)
         return path
@@ -79,6 +80,7 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         right = "name the server's test rows: --run-config 'data=...'"
         raise UserError(f"these nodes have their own rows; {right}")
     counts = [node.rows for node in nodes.values()]
+    # The rows weigh the clients' answers, so rows other than those dealt would be another run under the same name.
     if view.counts is not None and counts != view.counts:
         raise UserError(f"the clients have {counts} rows, but eflops deploy gave them {view.counts}.")
     numbers = {client: node.number for client, node in nodes.items()}
@@ -98,9 +100,11 @@ def serve(grid: Grid, values: Mapping[str, object], bundle: Path) -> Path:
         ).encode()
     )[:16]
     journal = Journal(transport, Path(flower_run.run_config.results) / "state" / name, task.size)
+    # The server has no rows of the clients, so their numbers come from the nodes.
     train_block(job, task, replace(evaluation, counts=np.array(counts)), [flower_run.run], hashes, journal, _report)
     if journal.recalled:
         log(INFO, "resuming after %s rounds of an earlier attempt", journal.recalled)
+    # Only now, after the record is written: until then an interrupted run must find its rounds.
     journal.forget()
     log(INFO, "record: %s", path)
     log(INFO, "result: %s", record.read(path).result_sha256)

@@ -27,6 +27,7 @@ from eflops.training.methods.base import Task
 from eflops.training.rounds import Connect
 
 PROCESSES = 2
+# The path of a Unix socket may have 107 bytes, and Ray appends long names of its own.
 LONGEST_FOLDER = 30
 GRACE_SECONDS = 10.0
 
@@ -52,6 +53,7 @@ def stop_superlink() -> int:
         for process in psutil.process_iter(["username", "cmdline"])
         if process.info["username"] == user and _is_local_superlink(process.info["cmdline"] or [])
     ]
+    # Listed before anything ends: the children of a process that is gone can no longer be found.
     processes = [each for superlink in superlinks for each in (superlink, *superlink.children(recursive=True))]
     for process in processes:
         with suppress(psutil.NoSuchProcess):
@@ -100,8 +102,10 @@ def simulate(clients: int, work: Callable[[Grid, dict[int, int]], None]) -> None
     # The names of Ray's sockets have room for a short folder only.
     usual = tempfile.gettempdir()
     with tempfile.TemporaryDirectory(prefix="eflops-", dir=usual if len(usual) <= LONGEST_FOLDER else "/tmp") as folder:
+        # Nodes keep clients' memory below it. Set before Ray starts, whose processes inherit it.
         os.environ["FLWR_HOME"] = folder
         processes = min(PROCESSES, clients, os.cpu_count() or 1)
+        # "local" starts a cluster of its own; otherwise Ray would join one that runs on this machine.
         backend: dict[str, dict[str, Any]] = {
             "init_args": {"address": "local", "num_cpus": processes, "include_dashboard": False, "_temp_dir": folder},
             "client_resources": {"num_cpus": 1, "num_gpus": 0.0},

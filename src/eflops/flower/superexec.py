@@ -47,6 +47,7 @@ class Forking(SubprocessExecutor):
     def reconcile(self) -> None:
         """Forget the processes that ended."""
         try:
+            # A fork that ended stays in the process table until its parent asks for it.
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         except ChildProcessError:
@@ -68,6 +69,7 @@ def _live(spec: ExecutionSpec) -> NoReturn:
     except Exception:
         traceback.print_exc()
     finally:
+        # os._exit writes no buffer.
         sys.stdout.flush()
         sys.stderr.flush()
         # Not sys.exit: it would unwind into the parent's loop and run its exit handlers.
@@ -85,6 +87,7 @@ def warm() -> None:
     )  # fmt: skip
     settings = GatedSettings(rounds=2, finetune_rounds=1, batch_size=2)
     task, bench = make_task(cell, [settings], toy)
+    # All phases once: forks inherit the machine code that this process has loaded.
     server = Server(task, bench, batched.transport(task, toy), 1, lambda *_: None)
     server.run(make_method(cell, task), [0])
 

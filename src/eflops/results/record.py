@@ -79,6 +79,7 @@ def kept_weights(density: float, per_class: int | None, parameters: int, classes
     """m, the number of weights that a sparse model keeps: a share of all parameters, or a number per class."""
     if per_class:
         return min(parameters, per_class * (classes or 1))
+    # 0.29 * 100 is 28.999... in binary; the small number keeps floor from losing a weight.
     return max(1, math.floor(density * parameters + 1e-9))
 
 
@@ -161,12 +162,14 @@ def result_hash(result: Result) -> str:
 
 def key(run: Identity, origin: Origin) -> str:
     """The inputs of a run's result: two runs with the same key have the same result."""
+    # Without the hashes of single modules: their combined hash is in the origin and says the same.
     parts = {"run": run.model_dump(mode="json"), "origin": origin.model_dump(mode="json", exclude={"code"})}
     return sha256_bytes(canonical_json(parts).encode())
 
 
 def write(path: Path, record: Record) -> None:
     """Check a record against its schema, and write it atomically with its hash."""
+    # Validated before it is written: a record that cannot be read would make its run due again for ever.
     values = Record.model_validate(record.model_dump()).model_dump(mode="json")
     write_json(path, {**values, "record_sha256": record_hash(values)})
 
@@ -195,6 +198,7 @@ def parse(data: bytes, name: str, hashed: bool = True) -> Record:
     """
     try:
         record = Record.model_validate_json(data)
+        # The hashes are of the file's own values, so that nothing that the schema fills in can hide a change.
         values = json.loads(data) if hashed else {}
         of_result, of_record = sha256_bytes(canonical_json(values.get("result")).encode()), record_hash(values)
     except (ValidationError, ValueError, RecursionError) as error:

@@ -45,6 +45,7 @@ def want(results: Path, job: str, text: str, complete: bool = True) -> Wanted:
     file = wanted_folder(results) / f"{job}.json"
     if complete and _text(results / SPEC.format(job=job)) == text:
         # Up to date: a date in the past is older than any output, so Snakemake sees nothing to do.
+        # Not written again if it is as wanted, so that reading the workflow writes nothing for jobs that are done.
         if _text(file) != text or file.stat().st_mtime != PAST:
             _write(file, text, PAST)
     else:

@@ -78,6 +78,7 @@ def groups_of(model: ModuleModel, gates: str) -> Groups | None:
             shared = torch.arange(count, count + weights.shape[1])
             weights[:] = shared
             if len(made) == len(shared):
+                # The biases of the layer before belong to these units, whose leaving weights are here.
                 gate[made] = shared
             made = biases
         else:

@@ -86,6 +86,7 @@ class Message:
         groups: dict[tuple[int, bool], FrameLayout] = {}
         widest = next(iter(self.parts.values())).values.shape[1]
         for name, part in self.parts.items():
+            # By identity: parts share indices if the method made them on one support, and dense parts are all on None.
             key = id(part.support), part.values.shape[1] < widest - self.ungated
             frame = groups.setdefault(key, FrameLayout([], [], [] if groups else list(self.scalars)))
             frame.parts.append(name)
@@ -102,6 +103,7 @@ class Message:
             kept = width if support is None else count_marked(support.numpy()) - (support.shape[1] - width)
             vectors, numbers = len(frame.parts), len(frame.commons) + len(frame.scalars)
             shape = vectors, numbers, support is None, self.implicit, ungated
+            # Bytes are linear in the entries, so two frames give the size for any number of runs at once.
             empty, one = (_frame_bytes(width, count, *shape) for count in (0, 1))
             encoded += empty + (one - empty) * kept
             values += vectors * kept + ungated
@@ -179,6 +181,7 @@ def decode(data: bytes, layout: str, size: int, known: Message | None = None) ->
         sent, length = wire.decode(data, len(frame.parts), numbers, layout.encode(), indices)
         data, implicit = data[length:], sent.implicit
         ungated = ungated if number else (0 if sent.ungated is None else sent.ungated.size)
+        # Before anything is scattered by its indices: the sizes come from the network.
         if sent.size != size - ungated:
             raise wire.WireError(f"the message is for {sent.size + ungated} weights, but the model has {size}")
         mask = None if sent.indices is None else _mask(sent.indices, size - ungated, ungated if number == 0 else 0)

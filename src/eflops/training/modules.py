@@ -50,6 +50,7 @@ def seeded(seed: int, purpose: str, *address: int) -> Iterator[None]:
     """Seed all random numbers of torch, numpy and Python by an address; restores their states afterwards."""
     key = address_key(seed, purpose, *address)
     states = torch.get_rng_state(), np.random.get_state(), random.getstate()
+    # torch and numpy take seeds of 63 and 32 bits only.
     torch.manual_seed(key % 2**63)
     np.random.seed(key % 2**32)
     random.seed(key)
@@ -90,11 +91,13 @@ class Steps:
     def gradient(self, weights: np.ndarray, chosen: np.ndarray, gradient: np.ndarray) -> None:
         """gradient [runs, size] of the mean loss at weights [runs, size], over each run's chosen rows [runs, batch]."""
         for run, seed in enumerate(self.seeds):
+            # A copy: the local steps go on changing these weights in place.
             theta = torch.from_numpy(weights[run]).clone().requires_grad_()
             rows = torch.from_numpy(chosen[run]) if chosen.shape[1] else slice(None)
             address = int(seed), self.round, self.client, self.turn
             loss = self.model.loss(theta, self.x[rows], self.y[rows], address)
             gradient[run] = torch.autograd.grad(loss, theta)[0].numpy()
+        # Once for all runs, so that a run's random numbers do not depend on how many runs share the batch.
         self.turn += 1
 
 
@@ -238,6 +241,7 @@ class ModuleModel:
         if self.classes and output.shape[2:] == (self.classes,):
             return class_metrics(output, y, area=len(self.shape) == 1)
         if self.classes is None and output[0].numel() == rows:
+            # The difference in float32 and its square in float64, as `linear._measure` has it.
             errors = (output.reshape(runs, rows) - y).double().square().mean(1)
             labels = y.double()
             metrics = {"mse": errors, "r2": 1 - errors / (labels - labels.mean()).square().mean()}
@@ -290,6 +294,7 @@ class ModuleModel:
                 given = f"one of shape {list(loss.shape)}" if isinstance(loss, Tensor) else type(loss).__name__
                 raise UserError(f"model {self.name}: loss should return a tensor of one number, not {given}.")
             torch.autograd.grad(loss, theta)
+            # Twice at one address: what differs then comes from numbers or a state that no address controls.
             again = self.loss(theta, x, y, (0, 0, 0, 0))
         changed = [each for each, part in self.module.named_buffers() if not torch.equal(part, before[each])]
         if changed:

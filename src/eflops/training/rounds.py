@@ -86,6 +86,7 @@ class Server:
         first = method.start(seeds)
         check_state(method, first, len(seeds), "what `start` returns")
         state = self._phase(training, first, seeds, log)
+        # Cut by the effective parameters, at which the state was evaluated, not by the raw weights behind the gates.
         theta, support = pruned(self.task, effective(method, state, len(seeds)))
         finetuning = Phase(
             "finetuning",
@@ -112,6 +113,7 @@ class Server:
             state = phase.method.aggregate(state, uploads, round_)
             check_state(phase.method, state, len(seeds), "what `aggregate` returns")
             state = self._stop_diverged(state, len(seeds), round_, log)
+            # The last round always, because the run's final metrics are the last point of its curve.
             last = turn == phase.rounds - 1
             if last or turn % self.evaluate_every == 0:
                 watched = phase.method.watched(state) if hasattr(phase.method, "watched") else {}
@@ -124,6 +126,7 @@ class Server:
         counts = self.evaluation.counts
         size = counts if self.task.settings.weighting == "samples" else np.ones(len(counts))
         chosen = sampled_clients(tuple(seeds), round_, len(counts), self.selected)
+        # A matrix with zeros, not a list for each run: the engine finds all runs of a client in one column.
         weights = np.zeros((len(seeds), len(counts)), np.float32)
         weights[np.arange(len(seeds))[:, None], chosen] = size[chosen] / size[chosen].sum(1, keepdims=True)
         return ClientSelection(seeds, torch.from_numpy(weights))

@@ -127,6 +127,7 @@ def train_block(
     """Train runs in one batch and write their records."""
     wall, cpu = time.perf_counter(), time.process_time()
     server = serve(task, evaluation, transport, job.spec.evaluate_every, progress)
+    # A method object for each block, so that nothing that it stores reaches the runs of another.
     theta, log = server.run(make_method(job.spec, task), [run.seed for run in runs])
     log.faults.extend(transport.faults)
     spent = {

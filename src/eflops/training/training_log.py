@@ -88,6 +88,7 @@ class TrainingLog:
         self.support = support
         self.watched |= watched.keys()
         metrics |= watched
+        # Finetuning has no gates to watch; every point has the columns of the first.
         absent = torch.full((len(theta),), math.nan)
         metrics = {name: metrics.get(name, absent) for name in (self.curve[0] if self.curve else metrics)}
         self.evaluation_seconds += time.process_time() - start
@@ -114,6 +115,7 @@ class TrainingLog:
         traffic = self.traffic[phase]
         message = np.stack(download.sizes(size))[..., None]
         self._sent = self._sent + message
+        # All that was sent since the client's last message, by differences of running sums: no list of rounds is kept.
         sent = self._sent - self._received if replays else np.broadcast_to(message, (2, *selected.shape))
         down = (sent * selected).sum(2)
         self._received = np.where(selected, self._sent, self._received)

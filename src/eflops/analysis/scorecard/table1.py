@@ -115,6 +115,7 @@ def _column(evidence: Evidence, searched: dict[float, RowRuns], method: str, rat
     runs = [searched[ratio].columns([method], minus=False)[:, :, 0] for ratio in ratios]
     if len({len(each) for each in runs}) > 1:
         return unjudged("Not every N/d has the same draws.")
+    # Seeds of a draw are averaged: the unit is the draw, and its N/d share rows, so they form one vector.
     draws = np.stack([np.nanmean(each, axis=1) if each.size else each.mean(axis=1) for each in runs], axis=1)
     paper = np.array([evidence.paper.recovery[ratio][method].value for ratio in ratios])
     try:
@@ -172,7 +173,9 @@ def _estimates(row: RowRuns, printed: dict[str, Printed], minus: bool) -> dict[s
     if minus and METHOD in row.lacking:
         return dict.fromkeys(printed, row.lacking[METHOD])
     names = [name for name in printed if name in row.methods]
+    # The paper's mean is over 30 seeds of one draw, so its own noise is its printed variance over 30.
     noise = {name: Noise((printed[name].sd or 0.0) ** 2 / PAPER_SEEDS, PAPER_SEEDS - 1) for name in names}
+    # Twice, because a verdict that depends on how diverged runs count is inconclusive.
     left_out, with_nothing = (_intervals(row.columns(names, minus, nothing), noise) for nothing in (np.nan, 0.0))
     estimates: dict[str, Estimate | str] = dict(row.lacking)
     for name in names:
@@ -210,7 +213,9 @@ def _spread(searched: dict[float, RowRuns], method: str, printed: Sequence[float
             Verdict.INCONCLUSIVE, (spread,), "A spread is 0, or there is one seed per draw: the F-test is not defined."
         )
     f = mine / theirs
+    # Two-sided: our spread may be larger or smaller than the paper's.
     p = 2 * min(stats.f.sf(f, df, paper_df), stats.f.cdf(f, df, paper_df))
+    # df s^2 / sigma^2 is chi-square; its quantiles are swapped, because they stand in the denominator.
     low, high = (math.sqrt(mine * df / stats.chi2.ppf(tail, df)) for tail in ((1 + LEVEL) / 2, (1 - LEVEL) / 2))
     reason = f"F({df:.0f}, {paper_df:.0f}) is {f:.2f}, p {p:.2g}, pooled over {len(known)} N/d."
     value = Value(method, math.sqrt(mine), low, high, draws, "draws")

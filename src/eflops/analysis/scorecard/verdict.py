@@ -168,6 +168,7 @@ class Comparison:
         bound = self.above + self.margin if self.mean < self.above + self.margin else self.below
         if self.above + self.margin <= self.mean <= self.below:
             return 1.0
+        # Units that are all equal leave no doubt on which side of the bound they are.
         if not self.error:
             return 0.0
         return 2 * t_tail(abs(self.mean - bound) / self.error, len(self.values) - 1)
@@ -193,6 +194,7 @@ def judge_comparisons(comparisons: Sequence[Comparison]) -> tuple[Verdict, str]:
     """The rule for a claim, and the unit without which the verdict would change (empty if there is none)."""
     verdict = _verdict(comparisons)
     units = dict.fromkeys(unit for each in comparisons for unit in each.values.index)
+    # With two units, leaving one out would leave no spread and no test.
     if verdict != Verdict.INCONCLUSIVE and min(len(each.values) for each in comparisons) > 2:
         for unit in units:
             if _verdict([each.without(unit) for each in comparisons]) != verdict:

@@ -12,6 +12,8 @@ def with_costs(runs: pd.DataFrame) -> pd.DataFrame:
     The formula's share refers to the formula's dense message, which has no header and no checksum.
     """
     dense = runs["parameters"].map(lambda size: wire.encoded_size(size, size, dense=True))
+    # Shares are of the same measure above and below: real bytes by a real dense message, the formula's by the
+    # formula's.
     by_formula = runs["parameters"].map(wire.paper_bytes)
     training, finetuning = (runs[f"down_{phase}"] + runs[f"up_{phase}"] for phase in ("training", "finetuning"))
     messages = runs["messages_training"] + runs["messages_finetuning"]

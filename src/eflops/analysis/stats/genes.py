@@ -33,6 +33,7 @@ def selected_features(source: Source, experiment: str, features: int) -> pd.Data
 
 def selected_of(supports: pd.DataFrame, features: int) -> pd.DataFrame:
     """`selected_features` for runs with a column `support`."""
+    # A feature with weights of several classes is one selected feature.
     selected = [sorted({int(weight) % features for weight in kept.split()}) for kept in supports["support"]]
     return supports.drop(columns=["support", "weights"], errors="ignore").assign(selected=selected)
 
@@ -67,6 +68,7 @@ def gene_shares(selected: pd.DataFrame, genes: pd.DataFrame) -> pd.DataFrame:
     runs = selected.groupby("method").size().rename("n")
     probes = chosen.groupby(["method", "feature"]).size().rename("chosen").reset_index()
     probes = probes.merge(genes, left_on="feature", right_index=True).assign(gene_key=lambda row: _gene_key(row))
+    # A run with two probes of a gene selects the gene once.
     either = chosen.drop_duplicates(["method", "run", "gene_key"]).groupby(["method", "gene_key"]).size()
     probes = probes.join(runs, on="method").join(either.rename("either"), on=["method", "gene_key"])
     shares = probes.assign(
@@ -126,6 +128,7 @@ def direction(weights: np.ndarray, classes: Sequence[str]) -> str:
     """
     if not classes:
         return "higher" if weights[0] > 0 else "lower"
+    # Stable, so that classes with equal weights keep the order of the config on every machine.
     order = np.argsort(-weights, kind="stable")
     if weights[order[0]] > weights[order[1]]:
         return classes[order[0]]
@@ -165,8 +168,10 @@ def nogueira(selected: np.ndarray) -> Stability:
     share = selected.mean(axis=0) if runs else np.zeros(features)
     density = float(share.mean())
     by_chance = density * (1 - density)
+    # With no or all features selected there is no variance by chance to divide by.
     if runs < 2 or by_chance == 0:
         return Stability(math.nan, math.nan, math.nan)
+    # runs / (runs - 1) makes the variance of each column unbiased, so that sets drawn by chance have the mean 0.
     value = 1 - runs / (runs - 1) * float((share * (1 - share)).mean()) / by_chance
     half = float(ndtri((1 + LEVEL) / 2)) * _standard_error(selected, share, value, by_chance)
     return Stability(value, value - half, value + half)
@@ -177,6 +182,7 @@ def _standard_error(selected: np.ndarray, share: np.ndarray, value: float, by_ch
     run_density, mean = selected.mean(axis=1), float(share.mean())
     agreement = (selected * share).mean(axis=1) - run_density * mean
     influence = 2 * (agreement + value / 2 * (2 * mean - 1) * run_density) / by_chance
+    # Summed over runs and not over features, which are dependent within a run.
     return float(np.sqrt(((influence - influence.mean()) ** 2).sum())) / len(selected)
 
 
@@ -199,5 +205,6 @@ def stability_over(runs: pd.DataFrame, features: int) -> dict[str, float]:
 
 def _index(groups: Iterable[tuple[object, pd.Series]], features: int) -> float:
     values = [nogueira(selection(chosen, features)).value for _, chosen in groups]
+    # A group with one set has no index, and counting it as 0 or 1 would be a statement.
     known = [value for value in values if not np.isnan(value)]
     return float(np.mean(known)) if known else float("nan")

@@ -52,6 +52,7 @@ def two_way(differences: np.ndarray, overlap: float = 0.0) -> MeanEffect:
     Example: `two_way(np.array([[0.1, 0.2], [0.3, 0.2]])).mean` is 0.2.
     """
     settings, draws = differences.shape
+    # The variance between settings, or between draws, cannot be estimated from one of them.
     if settings < 2 or draws < 2:
         mean = float(differences.mean()) if differences.size else math.nan
         none = math.nan
@@ -59,11 +60,14 @@ def two_way(differences: np.ndarray, overlap: float = 0.0) -> MeanEffect:
     mean = float(differences.mean())
     rows, columns = differences.mean(axis=1), differences.mean(axis=0)
     residual = differences - rows[:, None] - columns[None, :] + mean
+    # With one difference in each cell, the interaction of setting and draw cannot be told from noise: both are the
+    # residual.
     df_rows, df_columns, df_residual = settings - 1, draws - 1, (settings - 1) * (draws - 1)
     ms_residual = float((residual**2).sum()) / df_residual
     ms_rows = max(draws * float(((rows - mean) ** 2).sum()) / df_rows, ms_residual)
     ms_columns = max(settings * float(((columns - mean) ** 2).sum()) / df_columns, ms_residual)
     # Each mean square with its weight in the variance; those of a component that is 0 cancel and are left out.
+    # Var(b) is estimated by (MS_draws - MS_residual) / settings, hence overlap / settings.
     share, by_draw = 1 / (settings * draws), 1 / (settings * draws) + overlap / settings
     of_rows, of_columns = (ms > ms_residual for ms in (ms_rows, ms_columns))
     terms = [
@@ -83,7 +87,9 @@ def two_way(differences: np.ndarray, overlap: float = 0.0) -> MeanEffect:
         high=mean + half,
         error=error,
         df=df,
+        # Without any spread a mean other than 0 is certain, and a mean of 0 is no evidence.
         p=2 * t_tail(abs(mean) / error, df) if error else float(mean == 0),
+        # The expected mean square of settings is draws * Var(a) + Var(e), and likewise for draws.
         sd_settings=math.sqrt((ms_rows - ms_residual) / draws),
         sd_draws=math.sqrt((ms_columns - ms_residual) / settings),
         sd_residual=math.sqrt(ms_residual),

@@ -66,6 +66,7 @@ def compare(reference: pd.Series, other: pd.Series, ranks: bool = True, overlap:
 
     ranks: whether to run the signed-rank test too, which takes longer than everything else.
     """
+    # In pairs: a run that diverged on one side takes its partner out too, so that both means are over the same data.
     both = reference.notna() & other.notna()
     difference = (reference - other)[both].to_numpy(float)
     n = len(difference)
@@ -89,8 +90,10 @@ def differences_from(
     """
     unit, rows = unit or unit_column(runs), []
     for metric in metrics:
+        # Run seeds of a unit share its data, so they are averaged before anything is compared.
         means = with_metric(runs, metric).groupby([*by, column, unit], as_index=False)[metric].mean()
         for key, group in means.groupby(list(by)) if by else [((), means)]:
+            # The difference within a unit is free of what the unit does to both sides.
             values = group.pivot(index=unit, columns=column, values=metric)
             for value in values.columns.drop(first) if first in values else []:
                 test = compare(values[value], values[first], ranks=False)
@@ -103,6 +106,8 @@ def holm(p: np.ndarray) -> np.ndarray:
     # A test with p = 1 in place of one that could not be made leaves the others as they would be beside any other.
     known = np.where(np.isfinite(p), p, 1.0)
     order = np.argsort(known, kind="stable")
+    # The i-th smallest p is multiplied by the number of tests not yet rejected; a larger p may not end below a smaller
+    # one.
     stepped = np.maximum.accumulate(known[order] * np.arange(len(p), 0, -1))
     adjusted = np.empty(len(p))
     adjusted[order] = np.minimum(stepped, 1.0)
@@ -121,6 +126,8 @@ def _pairs(
     if len(doubled):
         method, *pair = doubled.iloc[0][["method", *pair_on]]
         raise UserError(f"{method} has {_name(pair_on, pair)} twice; pair on every column that distinguishes its runs.")
+    # A diverged run has a row without a value and is counted as missing; a run without a row was never trained, and
+    # leaving its pair out would go unnoticed.
     there = runs.assign(there=True).pivot(index=keys, columns="method", values="there").reindex(columns=methods)
     for method in methods:
         lacking = there.index[there[method].isna()]
@@ -148,8 +155,10 @@ def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
     n = len(difference)
     mean = float(difference.mean()) if n else math.nan
     sd = _spread(difference) if n > 1 else math.nan
+    # More splits of the same samples make 1/n small but not the overlap: they bring no new samples.
     error = sd * math.sqrt(1 / n + overlap) if n else math.nan
     half = t_quantile((1 + LEVEL) / 2, n - 1) * error if n >= FEWEST else math.nan
+    # Without spread and with a mean of 0 there is no evidence: t = 0 and p = 1.
     t = _ratio(mean, error)
     p = 2 * t_tail(abs(t), n - 1)
     return {
@@ -159,12 +168,14 @@ def _t_test(difference: np.ndarray, overlap: float) -> dict[str, float]:
         "t": t,
         "df": n - 1,
         "p": p,
+        # By the observed spread, without the correction: an effect size describes these differences and infers nothing.
         "d_z": _ratio(mean, sd),
     }
 
 
 def _spread(difference: np.ndarray) -> float:
     """The standard deviation; if the differences are equal up to rounding, NaN, or 0 if they are 0."""
+    # Subtracting equal metrics may leave a last bit, and a mean divided by such a spread would be an enormous t.
     equal = float(np.ptp(difference)) <= 1e-12 * max(1.0, float(np.abs(difference).max()))
     if equal:
         return math.nan if difference.any() else 0.0

@@ -50,6 +50,7 @@ class PredictionInterval:
             return 1.0
         from scipy.special import nctdtr
 
+        # Two-sided: the number may fall outside on either side of the interval.
         limit, centre = t_quantile((1 + LEVEL) / 2, self.df), abs(shift) / self.error
         return float(nctdtr(self.df, centre, -limit) + 1 - nctdtr(self.df, centre, limit))
 
@@ -94,6 +95,7 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
     Raises: ValueError, where there are too few complete units (at least two more than numbers are needed), or where
         no number varies.
     """
+    # A covariance needs whole vectors: pairwise ones may not be positive definite.
     complete = units[np.isfinite(units).all(axis=1)]
     n, size = complete.shape
     if n < size + 2:
@@ -109,6 +111,7 @@ def joint_test(units: np.ndarray, other: np.ndarray) -> JointTest:
     t2 = float(away @ inverse @ away)
     # The inverse of an estimated covariance is too large by (n - 1) / (n - size - 2) on average.
     length = max(float(inverse.sum()), 0.0) * max(n - size - 2, 0) / (n - 1)
+    # T2 has the exact F distribution where the covariance is estimated from the same few units, unlike chi-square.
     f = t2 * (n - size) / (size * (n - 1))
     from scipy.special import fdtrc
 
@@ -148,12 +151,15 @@ def prediction_intervals(values: np.ndarray, noise: list[Noise]) -> list[Predict
 def outside(values: np.ndarray) -> np.ndarray:
     """Whether each unit falls outside the interval from all others, [units, columns]."""
     parts = _parts(values)
+    # By the units' own seeds: here the further unit has as many as each of ours.
     noise = [
+        # At least one degree of freedom: with one seed per unit the variance is 0, and its term is left out.
         Noise(float(w / k), float(max(df, 1)))
         for w, k, df in zip(parts.within, parts.seeds, parts.within_df, strict=True)
     ]
     results = []
     for unit in range(len(values)):
+        # Without the unit itself, as the paper's number has no part in the interval that it is compared with.
         others = prediction_intervals(np.delete(values, unit, axis=0), noise)
         results.append([abs(parts.means[unit, at] - each.mean) > each.half for at, each in enumerate(others)])
     return np.array(results)
@@ -171,9 +177,12 @@ def _one(parts: _Parts, column: int, units: int, noise: Noise) -> PredictionInte
     seeds, within_column = parts.seeds[column], parts.within[column]
     df = float(parts.within_df.sum())
     pooled = float(parts.within.mean()) if df else 0.0
+    # An estimate may fall below 0 by chance; then units differ no more than their seeds make them differ.
     between = max(parts.between - pooled / seeds, 0.0)
     terms = [(within_column / (seeds * units), float(parts.within_df[column])), (noise.variance, noise.df)]
     if between:
+        # Two terms, because Satterthwaite's formula needs independent mean squares: a subtracted one adds to the doubt
+        # too.
         terms += [(parts.between * (1 + 1 / units), parts.between_df), (-pooled / seeds * (1 + 1 / units), df)]
     variance = sum(size for size, _ in terms)
     doubt = sum(size**2 / known for size, known in terms if size)
@@ -187,6 +196,7 @@ def _parts(values: np.ndarray) -> _Parts:
     known = np.where(np.isfinite(values), values, 0.0)
     means = np.divide(known.sum(axis=1), counts, out=np.full(counts.shape, np.nan), where=counts > 0)
     squares = np.where(np.isfinite(values), (values - means[:, None]) ** 2, 0.0).sum(axis=(0, 1))
+    # A unit without any number has no mean to lose a degree of freedom to.
     within_df = np.maximum(counts - 1, 0).sum(axis=0)
     complete = means[np.isfinite(means).all(axis=1)]
     if len(complete) < 2:
@@ -195,6 +205,7 @@ def _parts(values: np.ndarray) -> _Parts:
     trace, square = float(np.trace(covariance)), float((covariance**2).sum())
     return _Parts(
         means=means,
+        # The mean of the columns' variances: one column has too few units for a good estimate of its own.
         between=trace / len(covariance),
         between_df=(len(complete) - 1) * trace**2 / square if square else float(len(complete) - 1),
         within=np.divide(squares, within_df, out=np.zeros(len(squares)), where=within_df > 0),
@@ -225,6 +236,7 @@ def beta_binomial_interval(chosen: np.ndarray, runs: int) -> ShareInterval:
     between = max(float(shares.var(ddof=1)) - noise, 0.0)
     variance = between * (1 + 1 / splits) + noise / splits
     # A beta distribution is narrower than its mean's p (1 - p); at that limit every share is 0 or 1.
+    # The variance of a beta distribution is p (1 - p) / (strength + 1). Without variance it is as good as one point.
     strength = max(p * (1 - p) / variance - 1, 1e-3) if variance else 1e9
     tail = (1 - LEVEL) / 2
     from scipy import stats  # takes half a second to import

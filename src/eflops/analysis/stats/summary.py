@@ -45,6 +45,7 @@ def with_metric(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def unit_column(runs: pd.DataFrame) -> str:
     """The column that identifies units: the draw, or the run seed if there is only one draw."""
+    # Seeds of one draw are no sample of data, so they are units only where nothing else varies.
     return "draw" if runs["draw"].nunique() > 1 else "seed"
 
 
@@ -63,6 +64,7 @@ def unit_values(runs: pd.DataFrame, metric: str, by: Sequence[str] = ()) -> pd.D
         return runs[[*keys, metric]]
     draws = runs.groupby(keys)["draw"].transform("nunique") if keys else pd.Series(runs["draw"].nunique(), runs.index)
     several = (draws > 1).to_numpy()
+    # Averaged first: counted one by one, the seeds of a draw would make an interval of draws too narrow.
     means = runs[several].groupby([*keys, "draw"], as_index=False)[metric].mean()
     return pd.concat([runs.loc[~several, [*keys, "draw", metric]], means], ignore_index=True)
 
@@ -74,6 +76,7 @@ def summarise(runs: pd.DataFrame, metric: str, by: Sequence[str]) -> pd.DataFram
     """
     runs, keys = with_metric(runs, metric), list(by)
     units = unit_values(runs, metric, keys).groupby(keys, as_index=False, sort=True)[metric]
+    # "count" and not "size": a unit whose runs all diverged has no mean and is no unit of the interval.
     cells = units.agg(mean="mean", sd="std", units="count")
     return cells.merge(_counts(runs, keys), on=keys)[[*keys, *SUMMARY]]
 
@@ -121,6 +124,8 @@ def spread_over_draws(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     cells = draws.groupby(by, as_index=False).agg(
         mean=("mean", "mean"),
         sd_between=("mean", "std"),
+        # The root of the mean variance: deviations themselves are biased downwards, the more the fewer seeds a draw
+        # has.
         sd_within=("variance", lambda variances: np.sqrt(variances.mean())),
         draws=("mean", "size"),
     )

@@ -43,6 +43,7 @@ def twins(runs: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     parts = []
     for metric in metrics:
         finished = [each[metric].where(each["status"] == "finished") for each in (with_entropy, without)]
+        # A missing twin gives NaN, so that its setting is left out and counted as missing.
         twin = finished[1].reindex(pd.MultiIndex.from_frame(with_entropy[KEYS])).to_numpy()
         part = with_entropy[["setting", "ratio", "draw", *kept]].assign(
             metric=metric, temperature=with_entropy[TEMPERATURE], difference=finished[0].to_numpy() - twin
@@ -55,6 +56,7 @@ def _mean_over(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """The mean difference of each group; NaN if one of its rows is NaN."""
     groups = rows.groupby(list(keys), as_index=False, sort=True)["difference"]
     means = groups.agg(difference="mean", known="count", rows="size")
+    # A mean over what is left would compare settings on different draws or seeds.
     return means.assign(difference=means["difference"].where(means["known"] == means["rows"]))[[*keys, "difference"]]
 
 
@@ -88,6 +90,7 @@ def effects(differences: pd.DataFrame, overlap: float = 0.0) -> pd.DataFrame:
 def _effect(part: pd.DataFrame, overlap: float) -> dict[str, float]:
     over_ratios = _mean_over(part, ["setting", "draw"])
     table = over_ratios.pivot(index="setting", columns="draw", values="difference")
+    # Whole settings are left out, because the closed form of the variance needs a balanced table.
     complete = table.dropna()
     means = complete.mean(axis=1)
     return {
@@ -115,6 +118,7 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]
         for steps in sorted(rows[STEPS].unique()):
             yield "local steps", pluralise(int(steps), "local step"), math.nan, rows[rows[STEPS] == steps]
     if GATE_RATE in rows and rows[GATE_RATE].nunique() > 2:
+        # Each setting counts once, although it has a row for every draw, N/d and T.
         low, high = rows.drop_duplicates("setting")[GATE_RATE].quantile([1 / 3, 2 / 3])
         names = (f"gate rate up to {low:.2g}", f"gate rate {low:.2g} to {high:.2g}", f"gate rate above {high:.2g}")
         thirds = np.digitize(rows[GATE_RATE], [low, high], right=True)
@@ -125,6 +129,7 @@ def _groups(rows: pd.DataFrame) -> Iterator[tuple[str, str, float, pd.DataFrame]
 def _contrast(rows: pd.DataFrame, one: float, other: float) -> pd.DataFrame:
     """The differences at one N/d minus those at another, for equal setting and draw."""
     keys = ["metric", "temperature", "setting", "draw"]
+    # Within setting and draw, so that what a setting or a draw does to both N/d cancels.
     first, second = (rows[rows["ratio"] == ratio].set_index(keys)["difference"] for ratio in (one, other))
     return (first - second).reset_index()
 

@@ -30,6 +30,7 @@ def nearest(trials: pd.DataFrame, how_many: float) -> pd.DataFrame:
         return trials.iloc[:0]
     known = trials.dropna(subset="distance")
     count = how_many if how_many >= 1 else max(round(how_many * len(known)), 1)
+    # Stable: of equally near trials the first drawn counts, on every machine.
     return known.sort_values("distance", kind="stable").head(int(count))
 
 
@@ -45,6 +46,7 @@ def binned(values: pd.Series) -> tuple[pd.Series, list[str]]:
     log = min(different) > 0 and max(different) >= 10 * min(different)
     scaled = np.log(values.astype(float)) if log else values.astype(float)
     edges = np.linspace(scaled.min(), scaled.max(), BINS + 1)
+    # The largest value lies on the last edge, where `digitize` would open one more bin.
     indices = pd.Series(np.clip(np.digitize(scaled, edges) - 1, 0, BINS - 1), values.index)
     centres = (edges[:-1] + edges[1:]) / 2
     return indices, [f"{centre:.2g}" for centre in (np.exp(centres) if log else centres)]

@@ -31,11 +31,14 @@ class InProcess:
 
     def exchange(self, phase: Phase, download: Message, selected: ClientSelection, round_: int) -> list[Upload]:
         """The answers of all clients that any run selects; the server's message is copied once for all of them."""
+        # Memory and view belong to a phase, and each phase has a method object of its own.
         if self._method is not phase.method:
             self._begin(phase.method, selected.seeds)
         if self._view is not None:
             download = self._view = phase.method.receive(self._view, download)  # type: ignore[attr-defined]
             check_message(phase.method, download, len(selected.seeds), "the view after `receive`")
+        # Transposed, so that `nonzero` lists clients in ascending order, each with its runs: sums are made in this
+        # order.
         weights = selected.weights.numpy().T
         clients, runs = weights.nonzero()
         counts = np.bincount(clients)
@@ -49,6 +52,7 @@ class InProcess:
             data, index, kept = self.clients[client], client_runs.numpy(), self._memory[client]
             memory = {name: part.index_select(0, client_runs) for name, part in kept.items()}
             message, memory = answer(method, received, data, seeds[index], round_, client, steps, size, index, memory)
+            # Written back by run: a client's memory has a row for every run, also for those that did not select it.
             for name, part in memory.items():
                 kept[name].index_copy_(0, client_runs, part)
             uploads.append(Upload(client_runs, share, message))
@@ -67,6 +71,7 @@ def prepare() -> None:
 
     Subnormal numbers are kept, because processors differ in which of them they flush to 0.
     """
+    # Snakemake's cores provide the parallelism: several threads in each job would compete for them.
     torch.set_num_threads(1)
     torch.set_flush_denormal(False)
     torch.set_grad_enabled(False)

@@ -30,6 +30,7 @@ from eflops.training.rounds import Connect
 GAMMA, ZETA, BETA = -0.1, 1.1, 0.66
 # A gate is a function of x = phi + logistic noise: 0 up to LOW, 1 from HIGH on, smooth in between.
 LOW, HIGH = (BETA * math.log((edge - GAMMA) / (ZETA - edge)) for edge in (0, 1))
+# In float64 and with many nodes, so that the reference's own error is far below that of float32.
 NODES, HEIGHTS = (torch.from_numpy(part) for part in np.polynomial.legendre.leggauss(32))
 X, DX = LOW + (HIGH - LOW) / 2 * (1 + NODES[:, None]), (HIGH - LOW) / 2 * HEIGHTS
 SMALL = 1e-6
@@ -53,7 +54,9 @@ def mean_gate(phi: Tensor) -> Tensor:
 
 def recover(z: Tensor, settings: GatedSettings) -> Tensor:
     """phi from mean gates: beta logit z as the paper prints it, or "exact", the inverse of `mean_gate` by a table."""
+    # In float64, because 1 - z loses the digits of a gate that is nearly open.
     logit = torch.logit(z.double(), SMALL)
+    # By a table instead of the engine's polynomial, so that the two check each other.
     exact = settings.gate_recovery == "exact"
     phi = torch.from_numpy(np.interp(logit, *table_of_means())) if exact else BETA * logit
     return phi.to(z.dtype).clamp(-settings.phi_limit, settings.phi_limit)
@@ -70,6 +73,7 @@ def kl(phi: Tensor, prior: Tensor) -> Tensor:
     """KL(q || p) of gates at phi and at the prior: the masses at z = 0 and at z = 1, and the density in between."""
     closed = torch.sigmoid(LOW - phi) * (logsigmoid(LOW - phi) - logsigmoid(LOW - prior))
     opened = torch.sigmoid(phi - HIGH) * (logsigmoid(phi - HIGH) - logsigmoid(prior - HIGH))
+    # The logarithm of the density directly: the density itself may underflow where its logarithm is moderate.
     log_q, log_p = (X - centre + 2 * logsigmoid(centre - X) for centre in (phi, prior))
     return closed + opened + DX @ (log_q.exp() * (log_q - log_p))
 
@@ -84,12 +88,14 @@ def eflops(run: Problem) -> Iterator[Round]:
         weights = sum(w * answer.theta * run.with_ones(answer.z) for w, answer in answers)
         z = sum(w * answer.z for w, answer in answers)
         lam = sum(w * answer.lam for w, answer in answers)
+        # At the server too: averaged gates may satisfy the constraint where no client's did.
         constraint = open_weights(run, recover(z, run.settings)) - run.target
         # Clients averaged theta z and z, so theta is their quotient; the clamp avoids a division by a closed gate's 0.
         theta = weights / run.with_ones(z.clamp(SMALL))
         state, down = gated_message(run, theta, z, lam * (constraint > 0), kept(run, round_)), state
         phi = recover(state.z, run.settings)
         weights = noise_free(run, state.theta, phi, state.z)
+        # One answer is enough for counting bytes, because all answers of a round have the same size.
         yield Round("training", round_, down, answers[0][1], state, weights, watched(run, phi, state.lam))
 
 
@@ -118,6 +124,7 @@ def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: i
         {"params": [lam.requires_grad_()], "lr": settings.multiplier_rate / run.gated, "maximize": True},
     ])  # fmt: skip
     phi.register_hook(lambda gradient: gradient / run.group_sizes)  # weights that share a gate move it by their mean
+    # By address, and one draw after the other: the batched engine asks for the same numbers by their turn.
     noise = run.gate_noise(client, round_)
     for mean_loss in run.losses(client, round_, settings.local_steps):
         loss = torch.zeros(())
@@ -130,6 +137,7 @@ def gated_steps(run: Problem, theta: Tensor, phi: Tensor, lam: Tensor, client: i
         optimizer.zero_grad()
         objective.backward()
         optimizer.step()
+        # Held where the mean gate of a message, in float32, still determines phi.
         phi.data.clamp_(-settings.phi_limit, settings.phi_limit)
         lam.data.mul_(constraint > 0)  # the multiplier starts again at 0 where the constraint holds
     return [theta.detach(), phi.detach(), lam.detach()]
@@ -139,6 +147,7 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
     """The largest |theta z| with their gates; the other weights are 0, and their gates their average, the tail."""
     if keep is None:
         return State(theta, z, lam)
+    # By what the model uses: a large raw weight behind a nearly closed gate contributes little.
     support = top(run, (theta * run.with_ones(z)).abs(), keep)
     shared = None if run.groups is None else support[run.groups.first]
     opened = support[: run.gated] if shared is None else shared
@@ -148,6 +157,7 @@ def gated_message(run: Problem, theta: Tensor, z: Tensor, lam: Tensor, keep: int
 
 def noise_free(run: Problem, theta: Tensor, phi: Tensor, z: Tensor) -> Tensor:
     """theta times the noise-free gate; if that is 0, a tiny multiple of the mean gate still ranks the weights."""
+    # `gate` divides by beta, so BETA * phi is the variant that leaves beta out.
     opened = gate(phi if run.settings.gate == "median" else BETA * phi)
     return theta * run.with_ones(torch.maximum(opened, SMALL * z))
 
@@ -192,6 +202,7 @@ def feedback(run: Problem, gated: bool) -> Iterator[Round]:
         vectors["phi"] = first_phi(run).clamp(-settings.phi_limit, settings.phi_limit)
         if settings.rescale_start:
             vectors["theta"] = vectors["theta"] / run.with_ones(mean_gate(vectors["phi"]))
+    # Every client can compute the first vectors from the seed, so the view starts with them and they are never sent.
     view, nothing = vectors, {name: torch.zeros_like(vector) for name, vector in vectors.items()}
     memory: dict[int, dict[str, Tensor]] = {}
     sent = compressed(run, nothing)
@@ -270,6 +281,7 @@ def dual_averaging(run: Problem) -> Iterator[Round]:
         dual = torch.stack([w * z for w, z, _ in answers]).sum(0)
         elapsed = torch.stack([w * h for w, _, h in answers]).sum()
         weights = soft(run, dual, settings.l1 * elapsed)
+        # A trace of z ranks the weights that the penalty made 0, in case fewer than m are left.
         left = {"nonzero_weights": (weights != 0).sum().float()}
         yield Round("training", round_, down, up, State(dual), torch.where(weights == 0, dual * SMALL, weights), left)
 
@@ -314,6 +326,7 @@ def descent(
         optimizer.zero_grad()
         mean_loss(theta).backward()
         optimizer.step()
+        # Through `data`: a cut is a projection of the weights and has no gradient.
         theta.data = plain_message(run, theta.data, keep).theta
     return theta.detach()
 
@@ -329,6 +342,8 @@ def plain_message(run: Problem, theta: Tensor, keep: int | None) -> State:
 def clip_gradient(weights: Tensor, limit: float | None, samples: int = 1) -> None:
     """Make autograd clip the gradient with respect to these weights, one of `samples`, to a norm of at most `limit`."""
     if limit is not None:
+        # The loss is divided by `samples`, so the limit is too. For a gradient of zeros the quotient is infinite and is
+        # clamped.
         weights.register_hook(lambda gradient: gradient * (limit / samples / gradient.norm()).clamp(max=1))
 
 

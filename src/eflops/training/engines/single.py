@@ -140,6 +140,7 @@ class Problem:
         Random numbers of the module follow from the seed, the round, the client, and how often a loss was computed.
         """
         x, y = self.clients[client]
+        # The batches of the batched engine at the same address, so that both engines see the same rows in each step.
         drawn = draw_batches(len(x), steps, self.settings.batch_size, [self.seed], round_, client)
         turns = count()
         for step in range(drawn.steps):
@@ -158,6 +159,7 @@ class Problem:
         """log u - log(1 - u) for uniform u, one draw of all gates after the other."""
         steps = sum(1 for _ in self.losses(client, round_, self.settings.local_steps))
         u = uniform([self.seed], "gates", (round_, client), steps * self.settings.samples, self.gates)
+        # 2^-24, as LEAST_NOISE of the batched engine: the smallest step of the noise.
         yield from torch.logit(u[:, 0], torch.finfo(u.dtype).eps / 2)
 
 
@@ -182,6 +184,7 @@ class Server:
         self.evaluate_every, self.progress = evaluate_every, progress
         self.selected = max(1, math.floor(evaluation.client_fraction * len(evaluation.counts) + 1e-9))
 
+    # `prepare` turns autograd off for the other engines.
     @torch.enable_grad()
     def run(self, method: Method, seeds: Sequence[int]) -> tuple[Tensor, TrainingLog]:
         """The final sparse parameters [1, size] of a run, and its log."""
@@ -194,6 +197,7 @@ class Server:
             down, up = messages(point, self.task.ungated)
             selected = np.zeros((1, len(self.evaluation.counts)), np.bool_)
             selected[0, problem.clients_of(point.number)] = True
+            # All answers of a round have as many bytes as this one; the weights do not matter for a count.
             uploads = [Upload(torch.tensor([0]), torch.ones(1), up)] * self.selected
             log.count(point.phase, problem.size, down, uploads, selected, point.replays)
             if not all(part.isfinite().all() for part in point.state if part is not None):

@@ -45,6 +45,7 @@ def draw_batches(
     rows: int, steps: Steps, batch_size: int | None, seeds: Sequence[int], round_: int, client: int
 ) -> Batches:
     """The rows of each local step: passes over the client's rows, each in another order; a pass may end short."""
+    # No orders: the sum over all rows has one order, and unused addresses shift no other random number.
     if batch_size is None or batch_size >= rows:
         return Batches(1 if steps == "epoch" else steps, np.empty((1, len(seeds), 0), np.int64), 0)
     per_pass = -(-rows // batch_size)

@@ -28,6 +28,7 @@ class Cut:
     def of(cls, layers: Sequence[Layer], floor: float) -> "Cut":
         """The cut that keeps at least `floor` of every layer."""
         bounds = np.array([(layer.start, layer.stop) for layer in layers])
+        # Rounded up, so that a floor keeps at least one weight of every layer.
         return cls(bounds, np.array([math.ceil(floor * (stop - start)) for start, stop in bounds.tolist()]))
 
     def top(self, values: Tensor, keep: int) -> Tensor:
@@ -70,4 +71,5 @@ class CutSchedule:
         if not self.shrinking:
             return None
         left = 1 - (round_ + 1) / (self.start + 1)
+        # Products, because ** calls the C library's pow, whose last bit differs between machines.
         return self.target + math.floor((self.gated - self.target) * (left * left * left))

@@ -49,6 +49,7 @@ class Weights:
         theta = received["theta"]
         check_vectors(self, {"theta": theta}, len(work.seeds), STEPS)
         descend(theta, work, "rate", self.cut, self.schedule.keep(work.round) if self.step_cuts else None)
+        # The same function tells the server how many entries to expect, so that both always agree.
         sends_all = self.upload_entries(work.round) is None
         theta, support = (theta, None) if sends_all else self._cut(theta, work.round)
         return self._message(theta, support)
@@ -112,6 +113,7 @@ class SupportFinetuning(Weights):
     def update(self, received: Message, work: Work) -> Message:
         """Gradient descent on the client's rows, the gradient cut to the support."""
         descend(received["theta"], work, "finetune_rate", self.cut, only=received.support)
+        # Without indices: the server sent this support itself, and the checksum notices another one.
         return self._message(received["theta"], received.support, implicit=True)
 
 
@@ -145,6 +147,7 @@ def _descend(
     (steps, orders, size), (rates, limits) = batches, numbers
     gradients, marks = np.empty_like(theta), np.empty(theta.shape, np.bool_)
     for step in range(steps):
+        # One call for all runs: products over the whole batch share each read of the client's rows.
         gradient(rows, theta, rows_of_step(orders, size, step), gradients)
         _step(theta, gradients, rates, limits, only)
         if keep:
@@ -159,5 +162,6 @@ def _step(theta: np.ndarray, gradients: np.ndarray, rates: np.ndarray, limits: n
             for index in range(gradient.size):
                 # A choice, not a product with the mask: infinity times 0 would be NaN.
                 gradient[index] = gradient[index] if only[run, index] else ZERO
+        # After the mask, so that the norm covers only the weights that move.
         clip(gradient, limits[run])
         add(theta[run], gradient, -rates[run])

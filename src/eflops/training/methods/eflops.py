@@ -38,6 +38,7 @@ class Method:
         self.task, self.settings = task, task.settings
         self.schedule = CutSchedule(task.settings, task.gated, task.target)
         self.cut = Cut.of(task.layers, task.settings.layer_floor)
+        # Where T does not decay, one array of numbers serves all rounds.
         self.steady = all(decay == 1 for decay in task.settings.values("temperature_decay"))
         self.raw_limits = {"theta": math.inf, "phi": task.settings.phi_limit}
         self.raw_drifting = "phi"
@@ -46,6 +47,7 @@ class Method:
     def start(self, seeds: Sequence[int]) -> State:
         """The first weights, phi ~ N(logit rho_init, 0.1^2), lam = 0."""
         theta = self.task.first_weights(seeds)
+        # The state holds mean gates and not phi, because that is what clients receive and the server averages.
         z = gates.mean_gate(self._first_phi(seeds, self.settings))
         if self.settings.rescale_start:
             theta[:, : self.task.gated] /= z
@@ -104,6 +106,7 @@ class Method:
     def raw_start(self, seeds: Sequence[int]) -> tuple[State, State]:
         """The vectors and scalars whose changes `feedback` exchanges: theta~ and phi, and lam."""
         first = self.start(seeds)
+        # Held within the limit, as clients hold it after every step.
         phi = self._first_phi(seeds, self.settings).clamp(-self.settings.phi_limit, self.settings.phi_limit)
         return {"theta": first["theta"], "phi": phi}, {"multiplier": first["multiplier"]}
 
@@ -172,6 +175,7 @@ class Method:
         return torch.cat([theta[:, : self.task.gated] * z, theta[:, self.task.gated :]], 1)
 
     def _recover(self, z: Tensor) -> Tensor:
+        # The limit is where a mean gate in float32 still determines phi.
         return gates.recover(z, self.settings.gate_recovery, self.settings.phi_limit)
 
     def _first_phi(self, seeds: Sequence[int], settings: RunSettings) -> Tensor:
@@ -188,8 +192,10 @@ class Method:
         def of_run(run: GatedSettings) -> list[float]:
             # Python's ** calls the C library's pow, whose last bit differs between machines.
             temperature = run.temperature * _power(run.temperature_decay, round_)
+            # Zeros for the prior "init": there each gate has its own phi_init, and one polynomial cannot serve all.
             entropy = temperature * gates.entropy_polynomials(_centre(run)) * (run.prior == "mean")
             clip = np.inf if run.clip is None else run.clip
+            # The setting is in units of 1/|theta|, because the excess counts gates and grows with the model.
             rates = run.rate, run.gate_rate, run.multiplier_rate / self.task.gated
             return [*rates, clip, temperature, *entropy.flat]
 

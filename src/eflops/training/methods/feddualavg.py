@@ -67,6 +67,7 @@ class Method:
         weights = torch.empty_like(state["dual"])
         limits = state["elapsed"].numpy() * self.task.settings.numbers("l1")
         _soft_rows(state["dual"].numpy(), limits, self.task.gated, weights.numpy())
+        # Only the cut and the curves see the trace; local steps use the soft threshold itself.
         return torch.where(weights == 0, state["dual"] * TRACE, weights)
 
     def watched(self, state: State) -> dict[str, Tensor]:
@@ -97,5 +98,6 @@ def _soft_rows(dual: np.ndarray, limits: np.ndarray, gated: int, weights: np.nda
     for run in range(len(dual)):
         row, soft, limit = dual[run], weights[run], limits[run]
         for index in range(row.size):
+            # Without a branch, so that the loop can be vectorised: one of the two terms is always 0.
             soft[index] = max(row[index] - limit, ZERO) + min(row[index] + limit, ZERO)
         soft[gated:] = row[gated:]

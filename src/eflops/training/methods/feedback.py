@@ -52,6 +52,7 @@ class Raw(Protocol):
 
 def entries(share: float, gated: int) -> int:
     """k, the entries per vector and message."""
+    # 0.29 * 100 is 28.999... in binary; the small number keeps floor from losing an entry.
     return max(1, math.floor(share * gated + 1e-9))
 
 
@@ -65,6 +66,7 @@ class Feedback:
     def start(self, seeds: Sequence[int]) -> State:
         """The method's first vectors, which every client can compute from the seed, and a message without changes."""
         vectors, scalars = self.method.raw_start(seeds)
+        # The view is the vectors themselves: clients compute them from the seed, so the first message has no changes.
         return self._state(vectors, scalars, vectors)
 
     def start_view(self, seeds: Sequence[int]) -> Message:
@@ -111,6 +113,7 @@ class Feedback:
         vectors, view = {}, {}
         for name in self.method.raw_limits:
             change = average(uploads, name, state[name])
+            # The server keeps all that arrives; only what it sends is compressed.
             vectors[name] = self._moved(name, state[name], change)
             view[name] = state[f"view {name}"]
         scalars = {name: average(uploads, name, values) for name, values in self._scalars(state).items()}
@@ -135,12 +138,15 @@ class Feedback:
             state |= {f"view {name}": views[name], f"sent {name}": part.values}
             optional = {f"support {name}": part.support, f"common {name}": part.common}
             state |= {key: values for key, values in optional.items() if values is not None}
+        # The multiplier restarts by the view and not by the server's vectors, because clients step from the view.
         return state | {f"scalar {name}": part for name, part in self.method.raw_scalars(views, scalars).items()}
 
     def _compressed(self, name: str, values: Tensor) -> tuple[Part, Tensor]:
         """C(values), computed in place, and the rest."""
+        # Before compiled code, which does not check bounds.
         check_vectors(self.method, {name: values}, len(values), "of the raw vectors")  # type: ignore[arg-type]
         drift = name == self.method.raw_drifting
+        # The rest is measured from what the receiver gets, so that message and memory together are the whole change.
         support, rest = torch.empty_like(values, dtype=torch.bool), torch.empty_like(values)
         common = values.new_empty(len(values))
         compress(values.numpy(), self.keep, self.task.gated, drift, support.numpy(), common.numpy(), rest.numpy())

@@ -82,6 +82,7 @@ def gated_update(
     if rule == RAW:
         gates[:] = phi
     else:
+        # The expectation, which is the limit of the paper's repeated sampling, without its noise.
         mean_gates(phi, MEAN, gates)
 
 
@@ -105,6 +106,7 @@ def _draw(phi: np.ndarray, uniform: np.ndarray, gates: np.ndarray) -> None:
 
     Two loops, because one would need more registers than the processor has.
     """
+    # One division here in place of one for every gate.
     narrow = -ONE / BETA
     for index in range(phi.size):
         u = min(max(uniform[index], LEAST_NOISE), ONE - LEAST_NOISE)
@@ -131,6 +133,7 @@ def gated_step(
         by_theta[:] = by_phi[:] = ZERO
         for sample in range(len(gradients)):
             _add_gradients(gradients[sample, run], gates[sample, run], theta, share, by_theta, by_phi)
+        # Each gate has its own prior, which no polynomial fits, so this is the closed form.
         if prior.size:
             kl_gradients(phi, prior[run], KL, entropy)
             add(by_phi, entropy, values[TEMPERATURE])
@@ -156,6 +159,7 @@ def _add_gradients(
     inverse, steepness = ONE / SPAN, SPAN / BETA
     for index in range(gates.size):
         z, part = gates[index], gradient[index] * share
+        # From z, so that the noise of a draw need not be stored until here.
         s = (z - START) * inverse
         # A clipped gate does not move with phi, so its gradient is exactly 0.
         z_gradient = fma(-s, s, s) * steepness if (z > ZERO) & (z < ONE) else ZERO
@@ -175,6 +179,7 @@ def _descend_gates(
     b7, b6, b5, b4, b3, b2, b1, b0 = entropy[TERMS:]
     for index in range(phi.size):
         ratio = odds[index]
+        # One division for two sigmoids: P(z != 0) = ratio / (ratio + E_LOW) and q = ratio / (ratio + 1).
         share = ratio / ((ratio + E_LOW) * (ratio + ONE))
         active = share * (ratio + ONE)
         q = share * (ratio + E_LOW)
@@ -183,6 +188,7 @@ def _descend_gates(
         b = fma(fma(fma(fma(fma(fma(fma(b7, v, b6), v, b5), v, b4), v, b3), v, b2), v, b1), v, b0)
         # d P(z != 0) / d phi = P (1 - P); `active - active^2` in one fused step.
         gradient = fma(multiplier, fma(-active, active, active), by_phi[index])
+        # T is already a factor of the polynomials' coefficients (ENTROPY), so that the loop needs no further product.
         gradient = fma(fma(-q, q, q), fma(phi[index], a, b), gradient)
         phi[index] = min(max(fma(-rate, gradient, phi[index]), -limit), limit)
         odds[index] = active
@@ -201,6 +207,7 @@ def add_answer(
         run, weight = runs[row], weights[row]
         total_theta = weighted_theta[run]
         for index in range(gates.shape[1]):
+            # The product is of one client's values: the mean of theta~ z differs from the product of the means.
             total_theta[index] = fma(weight, theta[row, index] * gates[row, index], total_theta[index])
         for index in range(gates.shape[1], total_theta.size):
             total_theta[index] = fma(weight, theta[row, index], total_theta[index])

@@ -28,6 +28,7 @@ class RunSettings:
     ) -> None:
         self.runs = tuple(runs)
         self._block, self._rows = block, rows
+        # By identity: the runs of one variant share one object.
         self._alike: bool = block._alike if block else all(run is self.runs[0] for run in self.runs)
         self._arrays: dict[Hashable, np.ndarray] = {}
         self._fewer: dict[int, RunSettings] = {}

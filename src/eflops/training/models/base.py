@@ -170,6 +170,7 @@ class MatrixRows(NamedTuple):
 
 def matrix_rows(kind: type[MatrixRows], x: np.ndarray, y: np.ndarray, intercept: bool) -> Rows:
     """Rows of features in a layout of this kind; an intercept is the weight of a last feature that is always 1."""
+    # As a feature, an intercept needs no product and no gradient of its own.
     x = np.column_stack([x, np.ones(len(x), np.float32)]) if intercept else x
     layout = lambda rows: kind(rows.columns, in_panels(rows.x.numpy()), rows.y.numpy())  # noqa: E731
     return Rows(torch.from_numpy(x), torch.from_numpy(y), layout)

@@ -24,7 +24,9 @@ def softmax_errors(logits: np.ndarray, labels: np.ndarray) -> None:
         for label in range(1, classes):
             largest = max(largest, logits[label, row])
         for label in range(classes):
+            # Powers of differences from the largest are at most 1, so their sum cannot overflow.
             power = exponential(logits[label, row] - largest)
+            # "not <" and not ">=": NaN passes, so that a diverged run stays visible.
             logits[label, row] = power if not power < NOTHING else ZERO
             mass += logits[label, row]
         for label in range(classes):
@@ -61,6 +63,7 @@ def class_metrics(logits: Tensor, labels: Tensor, area: bool = False) -> dict[st
 @compiled
 def _class_metrics(logits: np.ndarray, labels: np.ndarray, metrics: np.ndarray) -> None:
     runs, rows, classes = logits.shape
+    # In float64: a sum over thousands of test rows would lose digits in float32.
     losses = np.empty(rows)
     for run in range(runs):
         hits = 0
@@ -107,6 +110,7 @@ def _area_between(logits: np.ndarray, labels: np.ndarray, low: int, high: int) -
         if labels[positive] == high:
             for negative in range(labels.size):
                 if labels[negative] == low:
+                    # Whole numbers, so the area does not depend on the order of the rows.
                     halves += 2 * (scores[positive] > scores[negative]) + (scores[positive] == scores[negative])
                     pairs += 1
     return halves / (2 * pairs) if pairs else np.nan

@@ -49,6 +49,8 @@ def list_kernels(
         for channel in range(conv.channels):
             for row in range(KERNEL):
                 for column in range(KERNEL):
+                    # No branch: a zero is written like any weight, and the next one overwrites it. So a list has room
+                    # for one more number.
                     values[count] = theta[at]
                     offsets[count] = ((row * conv.width + column) * conv.channels + channel) * LANES
                     count += theta[at] != ZERO
@@ -66,6 +68,8 @@ def convolve(conv: PooledConvolution, values: np.ndarray, offsets: np.ndarray, f
             at = (row * conv.width + column) * conv.channels * LANES
             for unit in range(conv.units):
                 position = unit * conv.windows + window
+                # Dense layers order their inputs unit by unit, and the next convolution wants the channels of a window
+                # together.
                 out_at = position if by_unit else window * conv.units + unit
                 pooled_unit(values, offsets, firsts[unit], firsts[unit + 1] - firsts[unit], images, at, conv.channels,
                             down, theta[conv.biases + unit], out, out_at * LANES, where, position * LANES)  # fmt: skip
@@ -140,6 +144,7 @@ def leave_first(conv: PooledConvolution, starts: np.ndarray, images: np.ndarray,
             is_open = offset >= nowhere
             some |= is_open
             values[index] = gradients[unit, index] if is_open else ZERO
+            # A shut window has the offset -1; with 0 the load stays inside the images, and the value of 0 adds nothing.
             positions[index] = begin[index] + (offset if is_open else nowhere)
         if some:
             _add_patches(conv, values, positions, values.size, images, sums[unit])
@@ -155,6 +160,7 @@ def _passed_on(
     for window in range(len(gradients)):
         for lane in range(gradients.shape[1]):
             offset = where[window, lane]
+            # As in `list_kernels`: what is not passed on is overwritten by the next.
             values[count] = gradients[window, lane]
             positions[count] = begin[window, lane] + offset
             count += offset >= 0
@@ -169,6 +175,7 @@ def _add_patches(conv: PooledConvolution, values: np.ndarray, positions: np.ndar
     if _row(conv) == SHORT:
         add_short_patches(values, positions, count, images, 0, pitch, sums, 0, last)
     else:
+        # In two halves, because the sums of all five rows would need more than 16 registers.
         add_upper_patches(values, positions, count, images, 0, pitch, sums, 0, last)
         add_lower_patches(values, positions, count, images, UPPER * pitch, pitch, sums, UPPER * LONG, last)
 
@@ -214,6 +221,7 @@ def list_dense(weights: np.ndarray, values: np.ndarray, offsets: np.ndarray, fir
     total, count = 0, 0
     for unit in range(units):
         for index in range(inputs):
+            # Counted first: a dense layer would pay for a list that it does not use.
             total += weights[unit, index] != ZERO
     firsts[0] = -1
     if total >= FEW * weights.size:
@@ -268,11 +276,13 @@ def _add(weight: np.float32, lanes: np.ndarray, total: np.ndarray) -> None:
 def dense_gradients(gradients: np.ndarray, inputs: np.ndarray, panels: np.ndarray, weights: np.ndarray,
                  biases: np.ndarray) -> None:  # fmt: skip
     """The gradients of weights [units, inputs] and biases, from those of the units and the inputs, [.., LANES] each."""
+    # For these gradients the chain runs over images, so the inputs are turned, with an image as a row of the panels.
     lay_out(inputs.T, panels)
     product(gradients, panels, weights)
     for unit in range(len(gradients)):
         total = ZERO
         for lane in range(LANES):
+            # All lanes: those behind the last image have gradients of 0 (`output_gradients`).
             total += gradients[unit, lane]
         biases[unit] = total
 
@@ -296,12 +306,15 @@ def output_gradients(
             largest[lane] = max(largest[lane], logits[label, lane])
     for label in range(len(logits)):
         for lane in range(LANES):
+            # Powers of differences from the largest are at most 1, so their sum cannot overflow.
             power = exponential(logits[label, lane] - largest[lane])
+            # "not <" and not ">=": NaN passes, so that a diverged run stays visible.
             gradients[label, lane] = power if not power < NOTHING else ZERO
             mass[lane] += gradients[label, lane]
     for label in range(len(logits)):
         for lane in range(LANES):
             gradients[label, lane] *= share / mass[lane]
+        # The lanes behind the last image repeat the first one (`passes._starts`) and must not count twice.
         gradients[label, rows.size :] = ZERO
     for lane in range(rows.size):
         gradients[labels[rows[lane]], lane] -= share

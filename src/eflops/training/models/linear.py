@@ -86,6 +86,7 @@ def _over_all_rows(
     product(weights, columns, outputs)
     for run in range(len(outputs)):
         for row in range(labels.size):
+            # The factor 2/n goes to the n errors and not to the gradient, which usually has more numbers.
             outputs[run, row] = (outputs[run, row] - labels[row]) * share
     product(outputs, panels, result)
 
@@ -96,6 +97,7 @@ def _over_chosen_rows(
 ) -> None:
     """Each run has its rows."""
     runs, width = weights.shape
+    # Panels are added up whole; the part behind the last feature stays 0 for every run.
     padded = np.zeros(len(panels) * WIDTH, np.float32)
     outputs, share = np.empty(chosen.shape[1], np.float32), np.float32(2 / chosen.shape[1])
     for run in range(runs):
@@ -112,6 +114,7 @@ def _measure(theta: np.ndarray, columns: np.ndarray, labels: np.ndarray, error: 
     count = labels.size
     outputs, squares = np.empty((len(theta), count), np.float32), labels.astype(np.float64)
     product(theta, columns, outputs)
+    # In two passes: mean(y^2) - mean(y)^2 would cancel where labels are far from 0.
     mean = total(squares) / count
     for row in range(count):
         squares[row] = (squares[row] - mean) * (squares[row] - mean)

@@ -157,6 +157,7 @@ def living_units(linked: Sequence[np.ndarray]) -> list[np.ndarray]:
     """
     alive = [np.ones(linked[0].shape[1], bool), *(np.ones(len(link), bool) for link in linked)]
     changed = True
+    # To a fixed point: a unit that is removed may be the last one that another was linked to.
     while changed:
         changed = False
         for layer in range(1, len(linked)):

@@ -67,6 +67,7 @@ def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, gradient: 
         for start in range(0, run_rows.size, LANES):
             block = run_rows[start : start + LANES]
             _forward(theta, rows, block, room)
+            # The first block writes straight to the result, which saves setting it to zero and adding to it.
             _backward(theta, rows, block, share, room, unit_gradients, more if start else gradient[run])
             if start:
                 for index in range(net.size):
@@ -77,6 +78,7 @@ def gradients(rows: CnnRows, weights: np.ndarray, chosen: np.ndarray, gradient: 
 def outputs(rows: CnnRows, weights: np.ndarray, logits: np.ndarray) -> None:
     """Logits [runs, n, classes] of all rows."""
     net, room = rows.net, _room(rows.net)
+    # Working memory is that of training, so that evaluating thousands of images takes no more of it.
     last, everything = room.units[net.unit_starts[3] :], np.arange(rows.labels.size)
     for run in range(len(weights)):
         _list_weights(weights[run], net, room)
@@ -93,6 +95,7 @@ def _room(net: Net) -> Room:
     first, second = net.first, net.second
     between, units = first.windows * first.units * LANES, net.unit_starts[4]
     return Room(
+        # One more: the lists write without a branch, also behind their last entry.
         np.empty(net.size + 1, np.float32),
         np.empty(net.size + 1, np.int64),
         np.empty(first.units + second.units + units + 5, np.int64),
@@ -177,6 +180,7 @@ def _leave_convolutions(theta: np.ndarray, rows: CnnRows, chosen: np.ndarray, ro
                         gradient: np.ndarray) -> None:  # fmt: skip
     first, second = rows.net.first, rows.net.second
     units, windows, size = first.units, first.windows, room.pooled.size // LANES
+    # LONG more: a vector on the last row of the last image goes beyond its end.
     images, inputs = np.empty(LANES * size + LONG, np.float32), np.zeros(LANES * size + LONG, np.float32)
     starts, by_window, by_unit = np.arange(LANES) * size, np.arange(size) * LANES, np.empty(size, np.int64)
     from_lanes(room.pooled, by_window, starts, images)

@@ -84,6 +84,8 @@ def _softmax(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: 
             _over_chosen_rows(rows.panels, rows.labels, rows.columns.shape[1], weights, chosen, result)
 
     def over_shifted_rows(rows: MatrixRows, weights: np.ndarray, chosen: np.ndarray, result: np.ndarray) -> None:
+        # Ungated parameters are the last of the flat vector, but a product needs each intercept behind its class's
+        # weights.
         features = rows.columns.shape[1]
         inside, inside_result = _with_intercepts(weights, features), np.empty(weights.shape, np.float32)
         if chosen.shape[1] == 0:
@@ -141,6 +143,7 @@ def _over_chosen_rows(
 ) -> None:
     """Each run has its rows."""
     classes = weights.shape[1] // features
+    # Panels are added up whole; the part behind the last feature stays 0 for every class.
     padded = np.zeros(len(panels) * WIDTH, np.float32)
     logits = np.empty((classes, chosen.shape[1]), np.float32)
     for run in range(len(weights)):

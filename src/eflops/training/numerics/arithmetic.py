@@ -28,11 +28,15 @@ PARTS = 16
 
 Number = float | np.float32
 
+# Of the type of the arrays: a bare float is float64 in compiled code and would lift every expression to it.
 ZERO, HALF, ONE = np.float32(0), np.float32(0.5), np.float32(1)
 
 # float32: Cephes' expf and logf, with ln 2 as a sum of two numbers.
+# LN2 is 355/512: nine bits, so that n LN2 is exact for every exponent n, and LN2_REST holds the rest of ln 2.
 INVERSE_LN2, LN2, LN2_REST = np.float32(1.44269504), np.float32(0.693359375), np.float32(-2.12194440e-4)
+# e^87 is below the largest float32 (e^88.7), and e^-87 above the smallest normal one (e^-87.3).
 LARGEST, BIAS, MANTISSA = np.float32(87), np.int32(127), np.int32(23)
+# Under the exponent bits of 1/2 a fraction is a number from 1/2 to 1.
 FRACTION, HALF_BITS, ROOT_HALF = np.int32(0x7FFFFF), np.int32(0x3F000000), np.float32(0.70710678)
 E5, E4, E3, E2, E1, E0 = map(
     np.float32, (1.9875691e-4, 1.3981999e-3, 8.3334519e-3, 4.1665796e-2, 1.6666665e-1, 5.0000001e-1)
@@ -45,6 +49,7 @@ L8, L7, L6, L5, L4, L3, L2, L1, L0 = map(
 
 # float64: Taylor's series of e^r and of the inverse hyperbolic tangent, as long as they add anything.
 INVERSE_LN2_64, LN2_64, LN2_REST_64 = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
+# As above: float64 ends at e^709.7, and its smallest normal number is e^-708.4.
 LARGEST_64, BIAS_64, MANTISSA_64 = 708.0, np.int64(1023), np.int64(52)
 FRACTION_64, HALF_BITS_64, ROOT_HALF_64 = np.int64((1 << 52) - 1), np.int64(0x3FE << 52), 0.7071067811865476
 
@@ -55,11 +60,13 @@ def _fma(typing: Context, x: Type, y: Type, z: Type) -> vectors.Intrinsic | None
     def codegen(context: CPUContext, builder: IRBuilder, signature: Signature, arguments: vectors.Values) -> Value:
         kind = context.get_value_type(signature.return_type)
         name = f"llvm.fma.{'f32' if signature.return_type == numba.float32 else 'f64'}"
+        # llvmlite refuses a second declaration of a name in one module.
         function = builder.module.globals.get(name) or ir.Function(
             builder.module, ir.FunctionType(kind, [kind] * 3), name
         )
         return builder.call(function, arguments)
 
+    # Mixed types are refused: a silent conversion to float64 would round differently.
     return (x(x, x, x), codegen) if x == y == z and x in (numba.float32, numba.float64) else None
 
 
@@ -86,6 +93,8 @@ def _exponential(x: Number) -> Callable[[Number], Number] | None:
         n = np.floor(fma(x, INVERSE_LN2, HALF))
         r = fma(n, -LN2_REST, fma(n, -LN2, x))
         rest = fma(fma(fma(fma(fma(E5, r, E4), r, E3), r, E2), r, E1), r, E0)
+        # 2^n is written as the bits of a float with this exponent: ldexp would be a call, which the loop could not
+        # vectorise.
         return (fma(rest, r * r, r) + ONE) * np.int32((np.int32(n) + BIAS) << MANTISSA).view(np.float32)
 
     def double(x: Number) -> Number:
@@ -94,6 +103,7 @@ def _exponential(x: Number) -> Callable[[Number], Number] | None:
         n = np.floor(fma(x, INVERSE_LN2_64, 0.5))
         r = fma(n, -LN2_REST_64, fma(n, -LN2_64, x))
         result = 1.0
+        # |r| is at most ln(2) / 2, whose 14th power over 14! is far below half a rounding error of 1.
         for term in range(13, 0, -1):
             result = fma(result, r / term, 1.0)
         return result * np.int64((np.int64(n) + BIAS_64) << MANTISSA_64).view(np.float64)
@@ -110,9 +120,11 @@ def _logarithm(x: Number) -> Callable[[Number], Number] | None:
         m = np.int32((bits & FRACTION) | HALF_BITS).view(np.float32)
         n = np.float32(np.int32((bits >> MANTISSA) - BIAS))
         r = (m + m if m < ROOT_HALF else m) - ONE
+        # Choices of values and no branches, so that the loop can be vectorised.
         n = n if m < ROOT_HALF else n + ONE
         square = r * r
         rest = fma(fma(fma(fma(fma(fma(fma(fma(L8, r, L7), r, L6), r, L5), r, L4), r, L3), r, L2), r, L1), r, L0)
+        # The largest term comes last, so that the small ones are added to each other before they could be rounded away.
         return fma(LN2, n, r + fma(rest * r, square, fma(LN2_REST, n, -HALF * square)))
 
     def double(x: Number) -> Number:
@@ -124,6 +136,7 @@ def _logarithm(x: Number) -> Callable[[Number], Number] | None:
         m, n = (m + m if small else m), (n - 1.0 if small else n)
         s = (m - 1.0) / (m + 1.0)
         square, rest = s * s, 0.0
+        # |s| is at most 0.172, so the next term, s^24 / 25 of the first, is below the rounding error.
         for term in range(23, 1, -2):
             rest = fma(rest, square, 1.0 / term)
         return fma(n, LN2_64, fma(n, LN2_REST_64, fma(2.0 * s * square, rest, 2.0 * s)))
@@ -147,12 +160,14 @@ def _into_parts(squared: bool) -> Callable[..., None]:
             def body(k: Value, before: vectors.Values) -> vectors.Values:
                 at = builder.gep(position, [builder.mul(k, vectors.WHOLE(PARTS))])
                 row = vectors.load(builder, at, vector)
+                # No fast-math flags on the instructions: LLVM may neither reorder nor fuse what has none.
                 return [vectors.fma(builder, row, row, *before) if squared else builder.fadd(*before, row)]
 
             (after,) = vectors.loop(builder, count, [vectors.load(builder, sums, vector)], body)
             vectors.store(builder, after, sums)
             return context.get_dummy_value()
 
+        # Rows of PARTS numbers are loaded as they lie in memory, so the values must be contiguous.
         return (types.void(values, types.int64, parts), codegen) if values.layout == "C" else None
 
     return add_up
@@ -176,6 +191,7 @@ def added_up(parts: np.ndarray) -> float:
 @compiled
 def total(values: np.ndarray) -> float:
     """The sum of float32 numbers [n], or of float64."""
+    # Sixteen short sums instead of one long one: they are vectors, and rounding errors grow with a sum's length.
     parts = np.zeros(PARTS, values.dtype)
     whole = values.size // PARTS * PARTS
     _add_values(values, whole // PARTS, parts)
@@ -192,5 +208,6 @@ def sum_of_squares(values: np.ndarray) -> float:
     whole = values.size // PARTS * PARTS
     _add_squares(values, whole // PARTS, parts)
     for index in range(whole, values.size):
+        # Fused as in the vector loop, so that the sum is that of the row padded with zeros.
         parts[index - whole] = fma(values[index], values[index], parts[index - whole])
     return added_up(parts)

@@ -56,6 +56,7 @@ def folder() -> Path:
     for candidate in candidates:
         try:
             (candidate / name).mkdir(parents=True, exist_ok=True)
+            # A folder that exists on a read-only disk passes mkdir, so only a file shows that it is writable.
             with tempfile.TemporaryFile(dir=candidate / name):
                 return candidate / name
         except OSError:
@@ -69,6 +70,7 @@ def folder() -> Path:
 @cache
 def code_name() -> str:
     """A hash of the folders that hold compiled functions."""
+    # One name for all folders: the machine code of a function contains that of the functions it calls in other files.
     digest = hashlib.sha256()
     for path in sorted(path for name in FOLDERS for path in (PACKAGE / name).rglob("*.py")):
         digest.update(f"{path.relative_to(PACKAGE)}\0".encode() + path.read_bytes())
@@ -85,14 +87,17 @@ class CodeCache(FunctionCache):
         self._py_func = function
         self._cache_path = str(folder())
         self._function = f"{function.__module__}.{function.__qualname__}"
+        # A custom method's file lies outside these folders, so its own bytes count too.
         self._source = code_name(), sha256(Path(inspect.getfile(function)))
 
     def load_overload(self, sig: Signature, target_context: CPUContext) -> CompileResult | None:
         """The code for arguments of these types on this processor, if cached."""
+        # As in numba's own cache: the context must be initialised before code is rebuilt in it.
         target_context.refresh()
         key = self._index_key(sig, target_context.codegen())
         try:
             kept_for, code = pickle.loads(self._file(key).read_bytes())
+            # The file's name has only part of a hash, so the whole key is compared.
             return CompileResult._rebuild(target_context, *code) if kept_for == key else None
         except Exception:  # there is none, or what is there was cut short or is no code: it is compiled again
             return None
@@ -100,9 +105,11 @@ class CodeCache(FunctionCache):
     def save_overload(self, sig: Signature, data: CompileResult) -> None:
         """Store the code atomically."""
         key = self._index_key(sig, data.codegen)
+        # Two jobs may compile a function at once; the later file replaces an equal one.
         write_bytes(self._file(key), dumps((key, data._reduce())))
 
     def _file(self, key: tuple[object, ...]) -> Path:
         """Named by all that the code depends on; numba's key holds types, processor and what the function encloses."""
+        # The file is a pickle of numba's objects, so another version of numba or Python must not find it.
         depends_on = repr((key, self._source, numba.__version__, sys.version))
         return folder() / f"{self._function}-{sha256_bytes(depends_on.encode())[:16]}.nbc"

@@ -43,6 +43,7 @@ LANES = WIDTH
 emitted: Callable[[Callable[..., Intrinsic]], Callable[..., None]] = intrinsic
 
 # A row of the kernel has 5 * channels numbers: a short vector holds those of one channel, long ones those of more.
+# 5 numbers fit into 8 lanes and 5 * 6 into 32, hence MOST_CHANNELS in `models.network`.
 SHORT, LONG = 8, 32
 
 
@@ -75,8 +76,10 @@ def pooled_unit(typing: Context, values: Type, offsets: Type, first: Type, count
                 builder.gep(images, [builder.add(builder.mul(step, WHOLE(LANES)), WHOLE(part))]) for step in steps
             ]
             sums = _sums_of_window(builder, vector, values, offsets, count, corners)
+            # As wide as a float, so that positions take as many registers as the sums that select them.
             positions = [spread(builder, builder.trunc(step, INDEX), indices) for step in steps]
             best, position = _largest(builder, sums, positions)
+            # The bias comes after the maximum: it is the same for the four sums, and rounding keeps their order.
             value = builder.fadd(best, spread(builder, bias, vector))
             is_open = builder.fcmp_ordered(">", value, same(vector, 0.0))
             store(builder, builder.select(is_open, value, same(vector, 0.0)), builder.gep(out, [WHOLE(part)]))
@@ -92,6 +95,7 @@ def _sums_of_window(
     """Of each corner: the sum over k of values[k] times the lanes at corner + offsets[k]."""
 
     def step(k: Value, sums: Values) -> Values:
+        # A weight is loaded once for the four sums of the window.
         weight = spread(builder, builder.load(builder.gep(values, [k])), vector)
         offset = builder.load(builder.gep(offsets, [k]))
         inputs = [load(builder, builder.gep(corner, [offset]), vector) for corner in corners]
@@ -143,6 +147,8 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Callable[..., None]:
                 return after + [builder.fadd(part, value) for part in sums[rows:]]
 
             cells = [builder.gep(out, [WHOLE(row * lanes)]) for row in range(rows)]
+            # Chains go on from what earlier images left in `out`, so a weight's additions are in the order of the
+            # images.
             sums = [load(builder, cell, vector) for cell in cells]
             sums = loop(builder, count, sums + [builder.load(total)] * with_sum, step)
             for cell, value in zip(cells, sums[:rows], strict=True):
@@ -158,6 +164,7 @@ def _add_patches(lanes: int, rows: int, with_sum: bool) -> Callable[..., None]:
 
 # Sums for a whole kernel of one channel, and for the upper and the lower rows of one of more channels: no more sums at
 # a time than a processor with 16 registers holds.
+# The bias's gradient is the sum of the values, so of two halves of a kernel only one may add it.
 UPPER = 3
 add_short_patches = _add_patches(SHORT, KERNEL, True)
 add_upper_patches, add_lower_patches = _add_patches(LONG, UPPER, True), _add_patches(LONG, KERNEL - UPPER, False)
@@ -186,6 +193,8 @@ def spread_patches(typing: Context, values: Type, positions: Type, count: Type, 
             gradient = spread(builder, builder.load(builder.gep(values, [e])), vector)
             patch = builder.gep(images, [builder.sext(builder.load(builder.gep(positions, [e])), WHOLE)])
             for row in range(KERNEL):
+                # Patches of neighbouring windows overlap, so a line is stored before the next gradient loads it. Lanes
+                # behind the end of a kernel's row are other pixels, to which its zeros add nothing.
                 line = builder.gep(patch, [builder.mul(pitch, WHOLE(row))])
                 weights = load(builder, builder.gep(kernel, [WHOLE(row * LONG)]), vector)
                 store(builder, fma(builder, gradient, weights, load(builder, line, vector)), line)
@@ -210,6 +219,7 @@ def turn(typing: Context, source: Type, starts: Type, first: Type, column: Type,
             _from(context, builder, signature, arguments, array, start)
             for array, start in ((0, column), (1, first), (4, shift), (5, last))
         )
+        # Eight whole vectors on each side: number by number, a load would give one lane of eight.
         positions = [[builder.load(builder.gep(rows, [WHOLE(k)])) for k in range(SHORT)] for rows in (starts, ends)]
         vector = ir.VectorType(REAL, SHORT)
         lines = [load(builder, builder.gep(source, [position]), vector) for position in positions[0]]

@@ -10,7 +10,7 @@ def gauss_legendre(count: int) -> tuple[list[float], list[float]]:
     """Nodes and weights on [-1, 1].
 
     numpy's nodes are eigenvalues and differ in their last digits between machines; rounded to nine digits they do
-    not, and two steps of Newton's method restore the other digits.
+    not, and three steps of Newton's method restore the other digits.
     """
     nodes, weights = [], []
     for node in np.polynomial.legendre.leggauss(count)[0].tolist():
@@ -34,6 +34,8 @@ def _legendre(x: float, degree: int) -> tuple[float, float]:
 
 def least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The least-squares coefficients [k] of terms [n, k] for values [n], all float64."""
+    # The values are one more column, whose shares of the orthogonal ones are the right-hand side. Normal equations
+    # would square the condition number instead, and powers are nearly dependent.
     columns = np.ascontiguousarray(np.column_stack([terms, values]).T)
     size = len(columns) - 1
     triangle = np.zeros((size, size + 1))
@@ -42,6 +44,7 @@ def least_squares(terms: np.ndarray, values: np.ndarray) -> np.ndarray:
     for row in range(size - 1, -1, -1):
         rest = triangle[row, size]
         for column in range(row + 1, size):
+            # Number by number: numpy's dot would add in the order of its BLAS, which differs between machines.
             rest -= triangle[row, column] * result[column]
         result[row] = rest / triangle[row, row]
     return result
@@ -54,6 +57,8 @@ def _orthogonalise(columns: np.ndarray, triangle: np.ndarray) -> None:
         triangle[column, column] = np.sqrt(_dot(columns[column], columns[column]))
         for index in range(columns.shape[1]):
             columns[column, index] /= triangle[column, column]
+        # Modified: each column is freed of this one at once. Classical Gram-Schmidt would lose orthogonality much
+        # sooner.
         for other in range(column + 1, len(columns)):
             share = triangle[column, other] = _dot(columns[column], columns[other])
             for index in range(columns.shape[1]):

@@ -36,6 +36,7 @@ GAMMA = -0.1
 ZETA = 1.1
 BETA = 0.66
 
+# Our own logarithm, because every gate depends on the bits of these two.
 LOW = BETA * ln(-GAMMA / ZETA)
 HIGH = BETA * ln((1 - GAMMA) / (ZETA - 1))
 
@@ -120,6 +121,7 @@ def recovery_numbers(rule: str, kind: torch.dtype) -> tuple:
     """
     if rule not in ("paper", "exact"):
         raise ValueError(f'gate recovery rule is {rule!r}; it must be "paper" or "exact"')
+    # The paper's rule has zeros as its correction, so that one compiled function serves both rules.
     coefficients = _recovery_coefficients() if rule == "exact" else [0.0] * 8
     scale = 1.0 if rule == "exact" else BETA
     return _numbers(kind, *coefficients), _numbers(kind, scale, RECOVERY_EPSILON, 1.0 - RECOVERY_EPSILON, 1.0)
@@ -152,7 +154,9 @@ def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
 def kl_numbers(kind: torch.dtype) -> tuple:
     """The nodes, heights and limits for `kernels.kl_gradients`."""
     nodes, weights = _quadrature(DENSITY_NODES[kind])
+    # Whatever does not depend on phi is multiplied once in float64 and then rounded.
     heights = [2.0 * weight * exp(2.0 * x) for x, weight in zip(nodes, weights, strict=True)]
+    # Ends and 1 are in the tuple because literals in compiled code would be float64.
     ends = exp(LOW), exp(HIGH), SATURATION, 1.0
     return _numbers(kind, *map(exp, nodes)), _numbers(kind, *heights), _numbers(kind, *ends)
 
@@ -168,6 +172,7 @@ def entropy_polynomials(phi0: float) -> np.ndarray:
     # everywhere, because every gate's gradient is made of them.
     phi = torch.from_numpy(np.arange(-1000, 1001) * (SATURATION / 1000))
     q = _sigmoid(phi).numpy()
+    # The factor is part of the terms, so that the fit minimises the error of the gradient and not of the quotient.
     powers = np.vander(2 * q - 1, 8) * (q * (1 - q))[:, None]
     terms = np.hstack([powers * phi.numpy()[:, None], powers])
     gradient = kl_gradient(phi, torch.tensor(phi0, dtype=torch.float64)).numpy()
@@ -200,6 +205,8 @@ def _stretch(s: Tensor) -> Tensor:
 @cache
 def _recovery_coefficients() -> list[float]:
     """Coefficients of c in `recovery_numbers`, highest power first, fitted to (phi, mean_gate(phi))."""
+    # Up to 16, beyond the 14 at which recovery ends. The correction is odd, so positive phi suffice; phi = 0 is left
+    # out because v is 0 there.
     phi = torch.from_numpy(np.arange(1, 2001) * (16.0 / 2000))
     # The complement 1 - E[z] at phi is E[z] at -phi, which keeps its digits where E[z] is close to 1.
     complement = mean_gate(-phi).numpy()

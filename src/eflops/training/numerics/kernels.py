@@ -12,6 +12,7 @@ from torch import Tensor
 from eflops.training.numerics.arithmetic import ONE, ZERO, exponential, fma, logarithm, sum_of_squares, total
 from eflops.training.numerics.compiled import compiled
 
+# In place of the norm of a gradient of zeros, by which the limit would be divided.
 SMALLEST = np.float32(1e-30)
 
 
@@ -55,7 +56,9 @@ def recover_phi(gates: np.ndarray, numbers: tuple, limit: np.float32, phi: np.nd
     coefficients, (scale, low, high, one) = numbers
     for run in range(len(gates)):
         for index in range(gates.shape[1]):
+            # Held off 0 and 1, where the logit is infinite.
             v = min(max(gates[run, index], low), high)
+            # The correction is odd in u, so only even powers of it are left in the polynomial.
             u = v + v - one
             square = u * u
             bend = coefficients[0]
@@ -70,10 +73,12 @@ def mean_gates(phi: np.ndarray, numbers: tuple, gates: np.ndarray) -> None:
     weights, shifts, (one,) = numbers
     for run in range(len(phi)):
         for index in range(phi.shape[1]):
+            # In e^-phi all terms of the sum are positive, so nothing cancels and small means keep their digits.
             inverse_odds = exponential(-phi[run, index])
             mean = weights[0] / (inverse_odds + shifts[0])
             for node in range(1, len(weights)):
                 mean += weights[node] / (inverse_odds + shifts[node])
+            # The weights add up to 1 only up to rounding.
             gates[run, index] = min(mean, one)
 
 
@@ -96,11 +101,14 @@ def kl_gradients(phi: np.ndarray, phi0: np.ndarray, numbers: tuple, gradients: n
         prior = min(max(phi0[index], -limit), limit)
         ratio = exponential(min(max(phi[index], -limit), limit) - prior)
         odds0 = exponential(prior)
+        # Near ratio = 1 the subtraction is exact (Sterbenz), and at phi = phi0 it gives exactly 0.
         odds, k = ratio * odds0, ratio - one
+        # A zero of the arrays' type: a literal 0.0 would be float64.
         gradient = odds0 - odds0
         for node in range(len(nodes)):
             r = one / (odds + nodes[node])
             gradient = fma(r * r * r, heights[node] * (odds0 / (odds0 + nodes[node])), gradient)
+        # k is a factor of the whole integral, so it is taken out: near phi0 the sum stays of ordinary size.
         gradient *= k
         r = one / (odds + low)
         gradient = fma(r * r * low, logarithm(fma(k * r, low, one)), gradient)

@@ -13,11 +13,13 @@ from eflops.training.numerics.compiled import compiled
 # SplitMix64 (Steele, Lea and Flood, 2014): the n-th number of a stream is a mix of key + n GOLDEN, so it can be asked
 # for out of turn, and many at once.
 GOLDEN, FIRST, SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+# A number takes 24 bits, as many as float32 holds exactly, so its conversion does not round.
 S8, S27, S30, S31, S40 = (np.uint64(bits) for bits in (8, 27, 30, 31, 40))
 LOWEST, STEP = np.uint64(0xFFFFFF), np.float32(2.0**-24)
 
 # The normal quantile (Wichura, 1988, PPND7): quotients of polynomials in the middle and in the tail.
 MIDDLE, MIDDLE_SQUARED, TAIL = 0.425, 0.180625, 1.6
+# PPND7 is good to seven digits, which is what float32 keeps; it is computed in float64 and rounded once.
 A = (59.109374720, 159.29113202, 50.434271938, 3.3871327179)
 B = (67.187563600, 78.757757664, 17.895169469, 1.0)
 C = (0.17023821103, 1.3067284816, 2.7568153900, 1.4234372777)
@@ -41,12 +43,14 @@ def fill_uniform(address: np.uint64, seed: np.uint64, turn: int, row: np.ndarray
     One mix of 64 bits makes two numbers: one of the first half of a row, one of the second. The halves are arrays of
     their own, because the compiler makes no vector instructions of a loop that writes twice into one.
     """
+    # An odd width leaves the second number of its last mix unused.
     width = row.size
     half = (width + 1) // 2
     # Mixing the seed first: neighbouring seeds and addresses must not give shifted copies of one stream.
     start = _mixed(address ^ _mixed(seed + GOLDEN)) + np.uint64(turn * half) * GOLDEN
     first, second = row[:half], row[half:]
     for index in range(second.size):
+        # By way of int32 below: not every processor converts unsigned 64-bit numbers in vectors.
         bits = _mixed(start + np.uint64(index) * GOLDEN)
         first[index] = np.float32(np.int32(bits >> S40)) * STEP
         second[index] = np.float32(np.int32((bits >> S8) & LOWEST)) * STEP
@@ -97,6 +101,7 @@ def _normal_quantiles(uniform: np.ndarray, result: np.ndarray) -> None:
             r = MIDDLE_SQUARED - q * q
             x = q * _polynomial(A, r) / _polynomial(B, r)
         else:
+            # p is a multiple of 2^-25, so 1 - p is exact, and both tails have the same accuracy.
             r = np.sqrt(-logarithm(min(p, 1.0 - p)))
             if r <= 5.0:
                 x = _polynomial(C, r - TAIL) / _polynomial(D, r - TAIL)
@@ -108,6 +113,7 @@ def _normal_quantiles(uniform: np.ndarray, result: np.ndarray) -> None:
 
 def address_of(purpose: str, address: Sequence[int]) -> np.uint64:
     """The 64-bit number of an address, shared by all runs."""
+    # 0 in place of a seed: `fill_uniform` mixes in that of each run, so that one hash serves the whole batch.
     return np.uint64(address_key(0, purpose, *address))
 
 

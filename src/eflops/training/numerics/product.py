@@ -24,8 +24,10 @@ ROWS = 6
 # Numbers of a chain that are added before the next tile: their part of a panel stays in the second-level cache.
 DEPTH = 1024
 
+# In place of chosen rows, so that both kinds of tiles take the same arguments.
 ALL = np.empty(0, np.int64)
 
+# Six rows of two registers are 12 sums; with two of a panel and one number they fill 15 of the 16 registers of AVX2.
 _six, _five, _four, _three, _two, _one = (tile(rows, 1) for rows in range(ROWS, 0, -1))
 _three_by_two, _two_by_two, _one_by_four = tile(3, 2), tile(2, 2), tile(1, 4)
 _chosen_by_four, _chosen_by_one = tile(1, 4, chosen=True), tile(1, 1, chosen=True)
@@ -50,6 +52,7 @@ def lay_out(matrix: np.ndarray, panels: np.ndarray) -> None:
             row = panels[panel, k]
             for column in range(width):
                 row[column] = matrix[k, first + column]
+            # Not left as memory was: `chosen_dots` adds up whole panels, and 0 times NaN would be NaN.
             row[width:] = np.float32(0)
 
 
@@ -64,6 +67,7 @@ def product(a: np.ndarray, panels: np.ndarray, out: np.ndarray) -> None:
     edge = np.zeros((len(a), WIDTH if columns % WIDTH else 0), np.float32)
     for first in range(0, a.shape[1], DEPTH):
         depth = min(DEPTH, a.shape[1] - first)
+        # Blocks of DEPTH steps outside, panels inside: the part of one panel in a block is 128 KiB.
         _panels(a, first, depth, panels, 0, whole, out)
         if columns % WIDTH:
             _panels(a, first, depth, panels, whole, 1, edge)

@@ -26,6 +26,7 @@ def mark_top(values: np.ndarray, keep: int, bounds: np.ndarray, least: np.ndarra
         if least.max() > 0:
             for layer in range(len(bounds)):
                 start, stop = bounds[layer]
+                # Every layer's floor first: the cut over all layers then fills up what is left of `keep`.
                 _mark_largest(bits[start:stop], least[layer], marked[start:stop])
             # Weights that a layer's floor keeps count as infinite, so the cut by magnitude includes them in `keep`.
             for index in range(row.size):
@@ -54,6 +55,7 @@ def _mark_largest(bits: np.ndarray, keep: int, marked: np.ndarray) -> None:
     for index in range(bits.size):
         marked[index] = bits[index] >= least
     # Ties are resolved by index, from the end, so that the support does not depend on an algorithm's order.
+    # Where the search stopped early, nothing is spare.
     spare, index = _count(bits, least) - keep, bits.size - 1
     while spare > 0:
         if bits[index] == least:
@@ -133,6 +135,8 @@ def compress(values: np.ndarray, keep: int, gated: int, drift: bool, marks: np.n
     bits = np.empty(gated, np.int32)
     for run in range(len(values)):
         row, marked, left = values[run], marks[run], rest[run]
+        # The median and not the mean, which the few large changes would move. `left` holds the deviations for ranking
+        # alone, and below what is left out.
         centre = median(row[:gated]) if drift else ZERO
         for index in range(gated):
             left[index] = row[index] - centre
@@ -166,6 +170,7 @@ def median(values: np.ndarray) -> np.float32:
     bits, keys, half = values.view(np.int32), np.empty(values.size, np.int32), (values.size + 1) // 2
     for index in range(keys.size):
         keys[index] = bits[index] ^ ((bits[index] >> SIGN) & MAGNITUDE)
+    # The sign first: its bit is negative in signed numbers, so it cannot take part in the loop below.
     least = np.int32(0) if _count(keys, np.int32(0)) >= half else LOWEST
     for position in range(30, -1, -1):
         larger = np.int32(least + np.int32(1 << position))
@@ -174,6 +179,7 @@ def median(values: np.ndarray) -> np.float32:
             least = larger
         if count == half:
             break
+    # The loop may stop before the last bits of `least`, so the median is the smallest number that reaches it.
     smallest = MAGNITUDE
     for index in range(keys.size):
         smallest = min(smallest, keys[index] if keys[index] >= least else MAGNITUDE)

@@ -100,6 +100,7 @@ def _chains(
         pairs = [(number, column) for number in numbers for column in columns]
         return [fma(builder, *pair, total) for pair, total in zip(pairs, sums, strict=True)]
 
+    # The chains start from `out`, which holds them between blocks of DEPTH steps; storing a float32 loses no bit.
     starts = [load(builder, position, vector) for position in results]
     for position, value in zip(results, loop(builder, count, starts, body), strict=True):
         store(builder, value, position)
@@ -120,6 +121,8 @@ def dot(rows: int) -> Callable[..., None]:
             )
             shape = context.make_array(kinds[1])(context, builder, arguments[1]).shape
             count, size = builder.extract_value(shape, 0), builder.mul(builder.extract_value(shape, 1), WHOLE(WIDTH))
+            # WIDTH sums of one row take four registers of AVX2, but two of AVX-512, so that half as many rows fit at
+            # once.
             at_once = rows if lanes_at_once(context) == WIDTH else max(1, rows // 2)
             for start in range(0, rows, at_once):
                 at = [builder.add(arguments[3], WHOLE(row)) for row in range(start, start + at_once)]

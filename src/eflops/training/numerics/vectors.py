@@ -8,6 +8,7 @@ from numba import types
 from numba.core.cpu import CPUContext
 from numba.core.typing.templates import Signature
 
+# The same on every processor, because it sets the layout of panels and the order of the sums of `tiles.dot`.
 WIDTH = 32
 
 Values = list[Value]
@@ -23,9 +24,11 @@ def loop(builder: IRBuilder, count: Value, starts: Values, body: Callable[[Value
     again, done = builder.append_basic_block("body"), builder.append_basic_block("done")
     builder.branch(head)
     builder.position_at_end(head)
+    # Sums are phi nodes, which stay in registers; variables would be read from memory and written back at every turn.
     k, values = builder.phi(WHOLE), [builder.phi(start.type) for start in starts]
     builder.cbranch(builder.icmp_signed("<", k, count), again, done)
     builder.position_at_end(again)
+    # The body must add no blocks: the phi nodes below take their later values from `again`.
     after = body(k, values)
     following = builder.add(k, WHOLE(1))
     for phi, first, later in zip([k, *values], [WHOLE(0), *starts], [following, *after], strict=True):
@@ -38,6 +41,7 @@ def loop(builder: IRBuilder, count: Value, starts: Values, body: Callable[[Value
 
 def lanes_at_once(context: CPUContext) -> int:
     """Numbers of WIDTH that are worked on at once: all of a tile fits into registers of 512 bits only."""
+    # The features that numba compiles for, which NUMBA_CPU_NAME may set, and not those of this processor.
     return WIDTH if "+avx512f" in context.codegen()._tm_features else WIDTH // 2
 
 
@@ -47,6 +51,7 @@ def address(context: CPUContext, builder: IRBuilder, kind: types.Array, array: V
 
 
 def load(builder: IRBuilder, position: Value, vector: ir.VectorType) -> Value:
+    # Vectors begin at any number of an array. Without `align` LLVM would assume the alignment of the whole vector.
     return builder.load(builder.bitcast(position, vector.as_pointer()), align=4)
 
 
@@ -61,6 +66,7 @@ def same(vector: ir.VectorType, number: float) -> Value:
 
 def spread(builder: IRBuilder, number: Value, vector: ir.VectorType) -> Value:
     """A vector with this number in every lane."""
+    # LLVM makes one broadcast instruction of this pair.
     nothing = ir.Constant(vector, ir.Undefined)
     first = ir.Constant(ir.VectorType(INDEX, vector.count), [INDEX(0)] * vector.count)
     return builder.shuffle_vector(builder.insert_element(nothing, number, INDEX(0)), nothing, first)
@@ -68,6 +74,7 @@ def spread(builder: IRBuilder, number: Value, vector: ir.VectorType) -> Value:
 
 def fma(builder: IRBuilder, x: Value, y: Value, z: Value) -> Value:
     """x y + z of vectors, rounded once."""
+    # Not llvm.fmuladd, which leaves it to the processor whether the product is rounded.
     name = f"llvm.fma.v{x.type.count}f32"
     function = builder.module.globals.get(name) or ir.Function(
         builder.module, ir.FunctionType(x.type, [x.type] * 3), name

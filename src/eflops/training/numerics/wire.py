@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+# Tells bytes of something else from a damaged message, before any length is read.
 MAGIC = b"EFLW"
 VERSION = 2
 LARGEST_SIZE = 2**32 - 1
@@ -68,6 +69,7 @@ class Frame:
             _check_floats("values", vector, kept)
         if self.ungated is not None:
             _check_floats("ungated values", self.ungated, max(1, self.ungated.size))
+        # When the frame is made, so that the sender holds the numbers that the receiver gets.
         object.__setattr__(self, "numbers", tuple(_rounded(number) for number in self.numbers))
 
 
@@ -98,6 +100,7 @@ def decode(
     flags, size, kept, count = _read_header(data)
     implicit, dense = bool(flags & IMPLICIT), bool(flags & DENSE)
     length = encoded_size(size, kept, vectors, numbers, dense=dense, implicit=implicit, ungated=count)
+    # A header may claim any size, so it is compared with the bytes at hand before arrays are made.
     if len(data) < length:
         raise WireError(f"by its header the message has {length} bytes; these are {len(data)}")
     unsent = _support_bytes(support, size, kept) if implicit else b""
@@ -168,6 +171,7 @@ def _read_header(data: bytes) -> tuple[int, int, int, int]:
         raise WireError(f"a message begins with {MAGIC!r}; but these bytes begin with {magic!r}")
     if version != VERSION:
         raise WireError(f"the message has version {version}; but this program reads version {VERSION}")
+    # An unknown flag may stand for another layout.
     if flags & ~_ALL_FLAGS or (flags & DENSE and flags & IMPLICIT):
         raise WireError(f"the message has flags {flags:#04x}, which no sender sets")
     if kept > size or (flags & DENSE and kept != size):
@@ -189,6 +193,7 @@ def _support_bytes(support: np.ndarray | None, size: int, kept: int) -> bytes:
 def _checked_indices(indices: np.ndarray, size: int) -> np.ndarray:
     if indices.dtype != np.int64 or indices.ndim != 1:
         raise WireError(f"indices are {indices.dtype} of shape {indices.shape}; they must be a vector of int64")
+    # Strictly increasing: a support then has one encoding, so that checksums over indices can be compared.
     if indices.size and not (indices[0] >= 0 and indices[-1] < size and np.all(indices[1:] > indices[:-1])):
         raise WireError(f"indices must increase strictly and lie between 0 and {size - 1}")
     return indices
