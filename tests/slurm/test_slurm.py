@@ -121,8 +121,8 @@ def finished(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Stud
     """The study after a run through Slurm, cells split in two."""
     study = fresh(tmp_path_factory.mktemp("cluster"), cluster, f"seeds_per_job: 2\n{STUDY}")
     output = study.snakemake(*SLURM, "all")
-    # Four halves of two cells, one data draw and its references went to the cluster; all else stayed here.
-    assert submitted(output) == 4 + 2
+    # Four halves of two cells, a draw's test features, its other data and its references went to the cluster.
+    assert submitted(output) == 4 + 3
     return study
 
 
