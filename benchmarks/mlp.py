@@ -29,6 +29,7 @@ def build(shape: tuple[int, ...], classes: int) -> nn.Module:
     return nn.Sequential(nn.Linear(shape[0], 128), nn.ReLU(), nn.Linear(128, classes))
 
 
+@torch.enable_grad()  # the engines switch gradients off in their process
 def local_steps(net: nn.Module, x: Tensor, y: Tensor, rate: float, steps: int) -> None:
     """Gradient steps on all rows, as a client of a plain loop takes them."""
     optimizer = torch.optim.SGD(net.parameters(), rate)
