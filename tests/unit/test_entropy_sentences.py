@@ -242,10 +242,6 @@ def test_each_sentence_follows_from_runs_with_planted_effects(
     assert texts[3].endswith(alone) == (sign >= 0)
 
 
-@pytest.mark.skipif(
-    not all((TRACKED / f"{name}.runs.csv.gz").exists() for name in SEARCHES) or not (PUBLISHED / SCORECARD).exists(),
-    reason="the runs of the crossed searches are not tracked and published yet",
-)
 def test_each_sentence_on_the_published_results_follows_from_the_tracked_runs_and_records() -> None:
     runs = {name: pd.read_csv(TRACKED / f"{name}.runs.csv.gz") for name in SEARCHES}
     texts = [point.text for point in entropy(read_json(PUBLISHED / SCORECARD), Source(PUBLISHED))]

@@ -373,7 +373,7 @@ def with_other_facts(federation: Federation) -> Federation:
 def test_data_that_their_settings_do_not_give(
     results: Path, change: Callable[[Federation], Federation], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Runs that were trained on forged data come out again on them."""
+    """Runs that were trained on forged data are reproduced on them."""
     forge_data(results, change)
     whats = [finding.what for finding in findings_of(results) if finding.path == "data/synthetic/nd0.64-draw0"]
     assert any("it cannot be rebuilt from its settings" in what for what in whats)

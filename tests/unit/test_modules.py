@@ -198,7 +198,7 @@ def test_shared_weights_count_once_and_are_gated_under_either_name() -> None:
     net = model(nets.tied)
     assert net.size == 25 + 5 + 5 + 6
     assert model(nets.tied, gated=["second"]).gated == 25 + 5
-    assert net.macs(np.ones(net.size, bool)).operations == {}  # the counter cannot tell whose weights they are
+    assert net.macs(np.ones(net.size, bool)).operations == {}  # the counter does not know whose weights they are
 
 
 def test_operations_of_a_chain_leave_dead_units_out_and_others_do_not() -> None:

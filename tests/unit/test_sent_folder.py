@@ -35,7 +35,7 @@ def study_with(folder: Path, key: str, value: object) -> None:
 def test_a_command_to_paste_holds_no_option_that_the_sender_chose(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The config names the folder of a file that snakemake makes again."""
+    """The config names the folder of a file that snakemake rebuilds."""
     study_with(results, "results", "--snakefile=results")
     table, *options = CELL
     assert main(["explain", str(results / table), *options]) == 2
@@ -91,8 +91,8 @@ def test_a_copy_of_a_sent_folder_takes_no_file_of_this_machine_along(
     secret.mkdir()
     (secret / "key.json").write_text('{"key": "swordfish"}')
     folder = published if packed and copy is not publish else results
-    for place, target in (("tables/more.csv", secret / "key.json"), ("figures/more", secret), ("runs/a.json", secret)):
-        link = folder / place
+    for path, target in (("tables/more.csv", secret / "key.json"), ("figures/more", secret), ("runs/a.json", secret)):
+        link = folder / path
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(target)
         with pytest.raises(UserError, match="this link leads out of the folder"):
@@ -107,8 +107,8 @@ def test_the_audit_names_links_that_lead_out_of_the_folder(results: Path, tmp_pa
     (results / "tables" / "within.md").symlink_to(results / "scorecard.md")
     assert checksums.links_out(results) == ["tables/away.md"]
     with opened(results) as store:
-        found = [finding for finding in check_layout(store, check(CONFIG)) if finding.path == "tables/away.md"]
-    assert [finding.what for finding in found] == ["this link leads out of the folder"]
+        findings = [finding for finding in check_layout(store, check(CONFIG)) if finding.path == "tables/away.md"]
+    assert [finding.what for finding in findings] == ["this link leads out of the folder"]
 
 
 @pytest.mark.parametrize("read", ["data/../../private.csv", "/etc/hostname", "data//x"])

@@ -223,7 +223,7 @@ def feedback(run: Problem, gated: bool) -> Iterator[Round]:
             changes = {name: changes[name] + w * answer[name].values[0] for name in view}
             multiplier = multiplier + w * client_lam
         down, up = feedback_message(run, sent, lam), feedback_message(run, answer, client_lam)
-        # The view, not the server's vectors, is what clients know; it moves only by what was sent.
+        # The view, not the server's vectors, is what clients know; it moves only by the differences that were sent.
         vectors = moved(run, vectors, changes)
         sent = compressed(run, {name: vectors[name] - view[name] for name in view})
         view = moved(run, view, {name: part.values[0] for name, part in sent.items()})

@@ -143,7 +143,7 @@ def kl_gradient(phi: Tensor, phi0: Tensor) -> Tensor:
     Each term has the sign of phi - phi0, and is exactly 0 at phi = phi0 because it is written with k:
         (1 - Q0) / (1 - P0) = 1 + k Q0,    Q1 / P1 = 1 - k Q1 e^(phi0 - HIGH),    P - Q = k Q (1 - P).
     So no large numbers cancel, near delta = 0 or elsewhere. With r(x) = 1 / (e^phi + e^x), which makes
-    Q = e^x r and 1 - Q = e^phi r, a factor e^phi comes out of everything.
+    Q = e^x r and 1 - Q = e^phi r, every term has a factor e^phi.
     """
     gradients = torch.empty_like(phi)
     kl_gradients(flat(phi), flat(phi0.expand_as(phi).contiguous()), kl_numbers(phi.dtype), flat(gradients))
